@@ -1,0 +1,1 @@
+"""fa4dsl: a Python language for warp-specialised NVIDIA kernels."""

@@ -1,0 +1,1 @@
+"""The fa4 dialect: its operations, types and verification."""

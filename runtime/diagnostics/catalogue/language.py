@@ -1,0 +1,5 @@
+"""Diagnostics of the language floor."""
+
+from fa4dsl.runtime.diagnostics.entry import Entry
+
+ENTRIES: tuple[Entry, ...] = ()

@@ -1,0 +1,1 @@
+"""Happens-before, lifetimes and hangs: the checks that run beside an execution."""

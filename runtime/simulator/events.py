@@ -1,0 +1,133 @@
+"""What the machine tells the checker, and what it gets back.
+
+The machine (`machine.py`) executes; the checker (`check/`) only watches. Threads are numbered over the whole launch,
+`thread = cta * threads_per_cta + thread_in_cta`, with CTAs numbered cluster by cluster: `cta = cluster * cluster_size + rank`. Addresses are
+physical: `shared` addresses are `cta * shared_stride + offset`, `global` ones are offsets into the launch's flat arena. All arrays of one call run
+in parallel and hold one entry for each thread that executes the instruction together.
+
+A `Token` is a snapshot of what its threads have done and know, taken when they release; `join` lets other threads know it.
+The machine keeps tokens inside its barriers, so the checker needs no barrier state of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+    from fa4dsl.runtime.ptx.instruction import Instruction
+
+    Ints = npt.NDArray[np.int64]
+
+Space = Literal["shared", "global"]
+Access = Literal["read", "write", "atomic"]
+Scope = Literal["cta", "cluster", "gpu", "sys"]
+Order = Literal["weak", "relaxed", "acquire", "release", "acq_rel", "sc", "volatile"]
+AsyncKind = Literal[
+    "tma_load",
+    "tma_store",
+    "tma_reduce",
+    "bulk_load",
+    "bulk_store",
+    "bulk_push",
+    "bulk_reduce",
+    "st_async",
+    "red_async",
+    "cp_async",
+    "wgmma",
+    "prefetch",
+]
+
+
+class Token(Protocol):
+    """Opaque to the machine."""
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Sizes the checker needs to decode thread and address numbers."""
+
+    ctas: int
+    threads_per_cta: int
+    cluster_size: int
+    shared_stride: int
+    shared_bytes: int
+    """Shared memory of a CTA in use (static + dynamic)."""
+    global_bytes: int
+
+
+@dataclass(frozen=True)
+class Range:
+    """Bytes that an asynchronous operation touches: `starts[i] .. starts[i] + length`, all in one space."""
+
+    space: Space
+    starts: Ints
+    length: int
+
+
+class Checker(Protocol):
+    """The hooks. `site` is the instruction being executed (PTX line and source location)."""
+
+    # -- memory
+    def access(
+        self,
+        site: Instruction,
+        threads: Ints,
+        space: Space,
+        addresses: Ints,
+        size: int,
+        access: Access,
+        order: Order,
+        scope: Scope,
+        remote: bool,
+    ) -> None:
+        """A generic-proxy access of `size` bytes at each address. `remote`: made through a shared::cluster address (the target CTA may still be the own one)."""
+
+    def mbarrier_access(self, site: Instruction, threads: Ints, addresses: Ints, operation: str, remote: bool) -> None:
+        """An mbarrier operation ("init", "inval", "arrive", "expect_tx", "complete_tx", "wait", "test") touches the 8 bytes of the object: init-before-use, lifetime."""
+
+    # -- synchronisation
+    def release(self, site: Instruction, threads: Ints, scope: Scope, order: Order = "release") -> Token:
+        """Snapshot of `threads` (each one's own knowledge, joined), taken when they arrive. A "relaxed" order gives only what their earlier release fences published."""
+
+    def join(self, site: Instruction, threads: Ints, tokens: Iterable[Token], scope: Scope, order: Order = "acquire") -> None:
+        """`threads` have observed `tokens` (barrier completed, phase waited for). Tokens whose scope and `scope` do not mutually include are not joined, but remembered for explanations."""
+
+    def fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope) -> None:
+        """fence / membar."""
+
+    def proxy_fence(self, site: Instruction, threads: Ints, space: Literal["shared::cta", "shared::cluster", "global", "all"]) -> None:
+        """fence.proxy.async."""
+
+    def init_fence(self, site: Instruction, threads: Ints) -> None:
+        """fence.mbarrier_init.release.cluster."""
+
+    def warp_sync(self, site: Instruction, groups: Sequence[Ints]) -> None:
+        """bar.warp.sync (each group: the lanes that met): all-to-all order among them."""
+
+    # -- asynchronous operations
+    def async_begin(
+        self, site: Instruction, thread: int, kind: AsyncKind, reads: Sequence[Range], writes: Sequence[Range], group: Any = None
+    ) -> int:
+        """Issued by `thread` (for wgmma: the warpgroup's threads are in `group`, an Ints array). Returns the operation's number."""
+
+    def async_read_done(self, operation: int) -> None:
+        """The sources have been read (in the machine's schedule)."""
+
+    def async_write_done(self, operation: int) -> Token:
+        """The writes have landed; the token, put into the mbarrier phase that it completes, publishes exactly these bytes."""
+
+    def async_waited(self, site: Instruction, threads: Ints, operations: Iterable[int], read_only: bool) -> None:
+        """`threads` waited for the groups of these operations (bulk wait_group{.read}, cp.async wait, wgmma wait_group)."""
+
+    # -- life
+    def cta_start(self, cta: int) -> None: ...
+
+    def thread_exit(self, site: Instruction, threads: Ints) -> None: ...
+
+    def finish(self) -> None:
+        """The grid has ended: last lifetime checks."""
