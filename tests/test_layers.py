@@ -105,7 +105,9 @@ def test_every_folder_of_modules_is_a_package() -> None:
 
 
 def test_setup_names_every_package() -> None:
-    program = "import setuptools, runpy; setuptools.setup = lambda **words: print(*words['packages'], sep='\\n'); runpy.run_path('setup.py')"
+    program = (
+        "import setuptools, runpy; setuptools.setup = lambda **words: print(*words['packages'], sep='\\n'); runpy.run_path('setup.py')"
+    )
     printed = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     assert set(printed) == {module_name(path) for path in ALL if path.name == "__init__.py"}
 
@@ -170,7 +172,7 @@ def raised_codes() -> frozenset[str]:
 
 
 @cache
-def tested_codes() -> frozenset[str]:
+def codes_with_tests() -> frozenset[str]:
     """Codes that a test names. Examples in the catalogue count: `tests/docs/test_codes.py` runs each and asserts its code."""
     texts = [path.read_text(encoding="utf-8") for pattern in ("*.py", "*.mlir", "*.json") for path in (ROOT / "tests").rglob(pattern)]
     return frozenset(CODE.findall("\n".join(texts))) | {code for code, entry in CATALOGUE.items() if entry.failing}
@@ -179,7 +181,7 @@ def tested_codes() -> frozenset[str]:
 @pytest.mark.parametrize("code", sorted(CATALOGUE))
 def test_code_is_raised_and_tested(code: str) -> None:
     assert code in raised_codes(), f"nothing raises {code}"
-    assert code in tested_codes(), f"no test names {code}"
+    assert code in codes_with_tests(), f"no test names {code}"
 
 
 @pytest.mark.parametrize("code", sorted(CATALOGUE))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
+
     from fa4dsl.runtime.ptx.instruction import Instruction
 
     Ints = npt.NDArray[np.int64]
