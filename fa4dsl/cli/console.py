@@ -1,0 +1,84 @@
+"""What the commands print: diagnostics, tables, highlighted code and JSON. Plain text where no terminal reads it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from fa4dsl.runtime.diagnostics import Diagnostic
+
+_COLOURS = {"error": "bold red", "review": "bold yellow", "warning": "bold yellow", "clean": "bold green", "incomplete": "bold magenta"}
+
+
+def console(stderr: bool = False) -> Console:
+    """A console that colours on a terminal only (and never under NO_COLOR) and leaves line breaks to the reader."""
+    return Console(stderr=stderr, highlight=False, soft_wrap=True)
+
+
+def styled(word: str) -> Text:
+    """A verdict or severity in its colour."""
+    return Text(word, style=_COLOURS.get(word, ""))
+
+
+def print_diagnostics(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str] | None = None, stderr: bool = True) -> None:
+    """Each diagnostic as `render` writes it, with the headline, the carets and the mend in colour."""
+    from fa4dsl.runtime.diagnostics import render
+
+    out = console(stderr)
+    for index, diagnostic in enumerate(diagnostics):
+        if index:
+            out.print()
+        head, *rest = render(diagnostic, sources).split("\n")
+        severity, _, message = head.partition(":")
+        out.print(Text(severity, style=_COLOURS.get(diagnostic.severity, "bold")) + Text(f":{message}", style="bold"))
+        for line in rest:
+            out.print(Text(line, style=_line_style(line)))
+
+
+def _line_style(line: str) -> str:
+    stripped = line.strip()
+    if stripped.startswith("mend:"):
+        return "green"
+    if stripped and set(stripped) == {"^"}:
+        return "red"
+    return "cyan" if stripped.startswith("-->") else ""
+
+
+def print_code(text: str, language: str) -> None:
+    """Code, highlighted on a terminal and untouched elsewhere, so that it can be piped into the next tool."""
+    out = console()
+    if out.is_terminal and not out.no_color:
+        out.print(Syntax(text.rstrip("\n"), language, theme="ansi_dark", word_wrap=False))
+    else:
+        click.echo(text.rstrip("\n"))
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One JSON object on standard output. Infinities and NaN, which JSON cannot say, become null."""
+    click.echo(json.dumps(_finite(value), indent=2))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not (float("-inf") < value < float("inf")):
+        return None
+    return value
+
+
+def print_facts(facts: Mapping[str, str | Text]) -> None:
+    """Names and values in two columns."""
+    out = console()
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        out.print(Text(f"{name:<{width}}  ", style="dim") + (value if isinstance(value, Text) else Text(value)))
