@@ -67,7 +67,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "A load with an order and a scope, or with a cache hint.",
         "address: ptr",
         "result: value",
-        "order: str, scope?: str, cache?: str, alignment?: int",
+        "order: str, scope?: str, cache?: str",
         "ld{.relaxed|.acquire|.volatile|.nc}",
     ),
     _op(
@@ -75,7 +75,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "A store with an order and a scope, or with a cache hint.",
         "value: value, address: ptr",
         "",
-        "order: str, scope?: str, cache?: str, alignment?: int",
+        "order: str, scope?: str, cache?: str",
         "st{.relaxed|.release|.volatile}",
     ),
     _op(
@@ -116,6 +116,13 @@ OPERATIONS: tuple[Operation, ...] = (
         "barrier: mbarrier",
         ptx="mbarrier.inval",
         who="all threads of the CTA reach it; thread 0 acts",
+    ),
+    _op(
+        "mbarrier_address",
+        "The address of barrier `index` (8 bytes each): what the lowering passes make of a barrier operand, and the way to hand one to inline PTX.",
+        _BARRIER,
+        "address: ptr3",
+        ptx="mov / add",
     ),
     _op("mbarrier_arrive", "Arrives `count` times.", _BARRIER, "", "count: int, order: str, scope: str", "mbarrier.arrive"),
     _op(
@@ -356,7 +363,7 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     _op(
         "convert",
-        "Conversion with a rounding and saturation that arith has no word for (fp8, packed, tf32). to: the PTX type pair, e.g. rn.satfinite.e4m3x2.f32.",
+        "Conversion with a rounding and saturation that arith has no word for (fp8, packed, tf32, to integer). to: PTX's words, e.g. rn.satfinite.e4m3x2.f32 (`rules.CONVERSIONS` lists them with their types). Packed values are given lowest element first.",
         "values*: value",
         "result: value",
         "to: str",
