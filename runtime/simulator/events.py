@@ -70,6 +70,17 @@ class Range:
     length: int
 
 
+@dataclass(frozen=True)
+class SharedLayout:
+    """How an asynchronous operation lays out a shared-memory tile; lets the checker compare a TMA box with the wgmma descriptor that reads it."""
+
+    start: int
+    """Physical shared address of the tile (TMA: the destination or source operand; wgmma: the descriptor's start address)."""
+    swizzle: Literal["none", "32B", "64B", "128B"]
+    base_offset: int = 0
+    """wgmma descriptor's base offset field; 0 for TMA."""
+
+
 class Checker(Protocol):
     """The hooks. `site` is the instruction being executed (PTX line and source location)."""
 
@@ -85,11 +96,18 @@ class Checker(Protocol):
         order: Order,
         scope: Scope,
         remote: bool,
+        values: npt.NDArray[np.uint8] | None = None,
     ) -> None:
-        """A generic-proxy access of `size` bytes at each address. `remote`: made through a shared::cluster address (the target CTA may still be the own one)."""
+        """A generic-proxy access of `size` bytes at each address (ldmatrix/stmatrix: 16-byte rows). `remote`: made through a shared::cluster address (the target
+        CTA may still be the own one). `values`, uint8 of shape [threads, size], are the bytes of a store: lanes of one instruction that store different values to one
+        address race; without `values` this one check is left out. An atomic (atom, red) is one call with access "atomic".
+        Strong accesses and atomics synchronise by themselves: the checker keeps the release and acquire patterns, the machine does not call `release` or `join` for them."""
 
     def mbarrier_access(self, site: Instruction, threads: Ints, addresses: Ints, operation: str, remote: bool) -> None:
-        """An mbarrier operation ("init", "inval", "arrive", "expect_tx", "complete_tx", "wait", "test") touches the 8 bytes of the object: init-before-use, lifetime."""
+        """An mbarrier operation ("init", "inval", "arrive", "expect_tx", "complete_tx", "wait", "test") touches the 8 bytes of the object: init-before-use, lifetime.
+        Call it BEFORE the `release` (arrive) or the `join` (successful wait) that belongs to the operation: an edge that comes from the barrier itself must not
+        count for init-before-use. A wait is reported once when it starts to block or first polls, and may be reported again at success. For the mbarrier operand of
+        asynchronous copies: at issue, with operation "complete_tx", the issuing thread, and every barrier that will be signalled (multicast: one per masked CTA)."""
 
     # -- synchronisation
     def release(self, site: Instruction, threads: Ints, scope: Scope, order: Order = "release") -> Token:
@@ -112,9 +130,22 @@ class Checker(Protocol):
 
     # -- asynchronous operations
     def async_begin(
-        self, site: Instruction, thread: int, kind: AsyncKind, reads: Sequence[Range], writes: Sequence[Range], group: Any = None
+        self,
+        site: Instruction,
+        thread: int,
+        kind: AsyncKind,
+        reads: Sequence[Range],
+        writes: Sequence[Range],
+        group: Any = None,
+        layouts: Sequence[SharedLayout] = (),
     ) -> int:
-        """Issued by `thread` (for wgmma: the warpgroup's threads are in `group`, an Ints array). Returns the operation's number."""
+        """Issued by `thread` (for wgmma: the warpgroup's threads are in `group`, an Ints array). Returns the operation's number.
+        `layouts`: the shared tiles of a tensor copy or the descriptors of a wgmma, with their swizzles. cp.async goes to `copy_begin` instead."""
+
+    def copy_begin(self, site: Instruction, threads: Ints, sources: Ints, destinations: Ints, size: int, source_size: int) -> int:
+        """One cp.async instruction (generic proxy) executed by `threads` together: global `sources`, shared `destinations`, `size` bytes written and up to
+        `source_size` read by each. Returns one operation number for all; `async_waited` with that number completes it only for the threads that it names. Needs no
+        `async_read_done`/`async_write_done` except through cp.async.mbarrier.arrive: there call `async_waited` for the thread, then take its `release` token."""
 
     def async_read_done(self, operation: int) -> None:
         """The sources have been read (in the machine's schedule)."""
@@ -124,6 +155,14 @@ class Checker(Protocol):
 
     def async_waited(self, site: Instruction, threads: Ints, operations: Iterable[int], read_only: bool) -> None:
         """`threads` waited for the groups of these operations (bulk wait_group{.read}, cp.async wait, wgmma wait_group)."""
+
+    # -- what only the machine sees
+    def note(self, code: str, site: Instruction, threads: Ints, **fields: Any) -> None:
+        """A finding the machine makes itself (over-arrival, arrive before the last phase was waited for, several lanes issuing one TMA, partial warp at an aligned
+        instruction, ...), by catalogue code with its template fields. One report for each code and site."""
+
+    def incomplete(self, site: Instruction, reason: str) -> None:
+        """Something executed that is not modelled exactly: the verdict cannot be "clean"."""
 
     # -- life
     def cta_start(self, cta: int) -> None: ...
