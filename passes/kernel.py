@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fa4dsl.passes.locations import location_of, operation_frames
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import Fa4dslError, diagnostic, fail
 from fa4dsl.runtime.manifest import Parameter, Role, TensorMapTemplate
 
 if TYPE_CHECKING:
@@ -221,4 +221,4 @@ def role_of(operation: ir.Operation) -> Role | None:
         registers = fields.get("registers", 0)
         if isinstance(name, str) and isinstance(first, int) and isinstance(warps, int) and isinstance(registers, int):
             return Role(name, first, warps, registers)
-    fail("C013", *operation_frames(operation), given=str(operation.attributes["fa4.role"]))
+    raise Fa4dslError(diagnostic("C013", *operation_frames(operation), given=str(operation.attributes["fa4.role"])))

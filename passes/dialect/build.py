@@ -17,7 +17,7 @@ from fa4dsl.passes.dialect.constraints import EXACT_TYPES, Signature, Slot, sign
 from fa4dsl.passes.dialect.rules import value_problem
 from fa4dsl.passes.dialect.table import BY_NAME
 from fa4dsl.passes.locations import frames_of
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import Fa4dslError, diagnostic, fail
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -158,7 +158,8 @@ def to_attribute(shape: Signature, slot: Slot, value: Any, where: ir.Location) -
         return ir.TypeAttr.get(ir.Type.parse(value))
     if slot.constraint == "ints" and isinstance(value, Sequence) and all(isinstance(item, int) for item in value):
         return ir.DenseI64ArrayAttr.get(list(value))
-    fail("C005", *frames_of(where), operation=shape.name, attribute=slot.name, expected=slot.constraint, given=str(value))
+    wrong = diagnostic("C005", *frames_of(where), operation=shape.name, attribute=slot.name, expected=slot.constraint, given=str(value))
+    raise Fa4dslError(wrong)
 
 
 def attribute_kind(attribute: ir.Attribute) -> str:

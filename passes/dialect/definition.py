@@ -6,7 +6,9 @@ IRDL checks operand and result types and counts. It has no optional attributes, 
 
 from __future__ import annotations
 
+import sys
 from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from fa4dsl.passes.dialect.constraints import EXACT_TYPES, FLOATS, Slot, signature
@@ -71,6 +73,8 @@ def load(context: ir.Context) -> None:
     from mlir import ir
     from mlir.dialects import irdl
 
+    # MLIR looks for a Python module of an operation's dialect whenever it wraps one, and does not remember that there is none.
+    sys.modules.setdefault("mlir.dialects.fa4", ModuleType("mlir.dialects.fa4", "The fa4 dialect, defined by IRDL."))
     with context, ir.Location.unknown():
         if _is_loaded(context):
             return
