@@ -60,9 +60,9 @@ class Commands(click.Group):
 def print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     """The eager callback of ``--version``: only this needs the installed metadata."""
     if wanted and not ctx.resilient_parsing:
-        from importlib.metadata import version
+        from fa4dsl.runtime.version import version
 
-        click.echo(f"fa4dsl {version('fa4dsl')}")
+        click.echo(f"fa4dsl {version()}")
         ctx.exit()
 
 
