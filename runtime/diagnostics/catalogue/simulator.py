@@ -1,5 +1,6 @@
 """Diagnostics of the simulator floor."""
 
+from fa4dsl.runtime.diagnostics.catalogue.machine import MACHINE
 from fa4dsl.runtime.diagnostics.entry import Entry
 
-ENTRIES: tuple[Entry, ...] = ()
+ENTRIES: tuple[Entry, ...] = (*MACHINE,)
