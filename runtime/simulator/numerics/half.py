@@ -1,0 +1,198 @@
+"""f16 and bf16 arithmetic, scalar and packed (PTX 9.7.4).
+
+Each value is computed in float64, rounded to odd where the sum is inexact, and rounded once to the format.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fa4dsl.runtime.simulator.numerics.floats import (
+    NAN16,
+    SIGN16,
+    bf16_to_f32,
+    f32_to_bf16,
+    flush16,
+    odd,
+    round_to_f32,
+    to_double,
+    to_number,
+    two_sum,
+)
+from fa4dsl.runtime.simulator.numerics.operation import Bits, Family, PureOp, Words, container, joined, pieces, quiet
+
+_KINDS = ("f16", "bf16", "f16x2", "bf16x2")
+OOB_NAN = np.uint16(0x7FF7)
+"""What TMA writes for elements outside a tensor with NaN fill, and what .oob looks for."""
+
+
+def narrow(x: Bits, kind: str) -> Bits:
+    """float64 (exact or rounded to odd) to f16 or bf16 bits, nearest even, NaN 0x7fff."""
+    if kind == "bf16":
+        return f32_to_bf16(round_to_f32(x, "odd"))
+    bits: Bits = x.astype(np.float16).view(np.uint16)
+    missing = x != x
+    return np.where(missing, NAN16, bits) if missing.any() else bits
+
+
+def add(a: Bits, b: Bits, kind: str) -> Bits:
+    """Bits of ``a + b``. The f32 sum has more than twice the format's digits, so rounding it again is harmless."""
+    if kind == "bf16":
+        return f32_to_bf16((bf16_to_f32(a) + bf16_to_f32(b)).view(np.uint32))
+    total = to_number(a, "f16") + to_number(b, "f16")
+    bits: Bits = total.astype(np.float16).view(np.uint16)
+    missing = total != total
+    return np.where(missing, NAN16, bits) if missing.any() else bits
+
+
+def multiply(a: Bits, b: Bits, kind: str) -> Bits:
+    """Bits of ``a * b``; the product is exact in float64."""
+    return narrow(to_double(a, kind) * to_double(b, kind), kind)
+
+
+def fused(a: Bits, b: Bits, c: Bits, kind: str) -> Bits:
+    """Bits of ``a * b + c`` with one rounding."""
+    return narrow(odd(*two_sum(to_double(a, kind) * to_double(b, kind), to_double(c, kind))), kind)
+
+
+def _clamp(bits: Bits, kind: str, flags: frozenset[str]) -> Bits:
+    if "ftz" in flags:
+        bits = flush16(bits, kind)
+    infinity, one = np.uint16(0x7C00 if kind == "f16" else 0x7F80), np.uint16(0x3C00 if kind == "f16" else 0x3F80)
+    if "sat" in flags:
+        negative, missing = (bits & SIGN16) != 0, (bits & ~SIGN16) > infinity
+        return np.where(negative | missing, np.uint16(0), np.minimum(bits, one))
+    if "relu" in flags:
+        # a NaN stays (it is canonical and positive by now)
+        return np.where((bits & SIGN16) != 0, np.uint16(0), bits)
+    return bits
+
+
+def _build(words: Words, kind: str, sources: int, function: Any, flags: frozenset[str], raw: bool = False) -> PureOp | None:
+    """`function` maps 16-bit lanes to 16-bit lanes; packed kinds get both halves in one call."""
+    if words.left:
+        return None
+    packed = kind.endswith("x2")
+    base = kind.removesuffix("x2")
+    ftz = "ftz" in flags
+
+    def lanes(operands: tuple[Bits, ...]) -> Bits:
+        if ftz:
+            operands = tuple(flush16(x, base) for x in operands)
+        result = function(*operands)
+        return _clamp(result, base, flags) if flags else result  # type: ignore[no-any-return]
+
+    def run(*operands: Bits) -> tuple[Bits]:
+        if packed:
+            return (joined(lanes(tuple(pieces(x, 16) for x in operands)), 32),)
+        return (lanes(operands),)
+
+    register = container(32 if packed else 16)
+    return PureOp(words.mnemonic, (register,) * sources, (register,), run if raw else quiet(run))
+
+
+def _arithmetic(words: Words) -> PureOp | None:
+    rounding = words.one("rn")
+    flags = words.flags("ftz", "sat")
+    kind = words.one(*_KINDS)
+    if kind is None or (kind.startswith("bf") and flags):
+        return None
+    base = kind.removesuffix("x2")
+    if words.name == "add":
+        return _build(words, kind, 2, lambda a, b: add(a, b, base), flags)
+    if words.name == "sub":
+        return _build(words, kind, 2, lambda a, b: add(a, b ^ SIGN16, base), flags)
+    del rounding
+    return _build(words, kind, 2, lambda a, b: multiply(a, b, base), flags)
+
+
+def _fma(words: Words) -> PureOp | None:
+    """fma.rn{.ftz}{.sat|.relu|.oob}: .oob gives 0 when a or b is the out-of-bounds NaN."""
+    if words.one("rn") is None:
+        return None
+    flags = words.flags("ftz", "sat", "relu", "oob")
+    kind = words.one(*_KINDS)
+    if kind is None or {"sat", "relu"} <= flags or (kind.startswith("bf") and flags & {"ftz", "sat"}):
+        return None
+    base = kind.removesuffix("x2")
+    if "oob" not in flags:
+        return _build(words, kind, 3, lambda a, b, c: fused(a, b, c, base), flags)
+
+    def outside(a: Bits, b: Bits, c: Bits) -> Bits:
+        return np.where((a == OOB_NAN) | (b == OOB_NAN), np.uint16(0), fused(a, b, c, base))
+
+    return _build(words, kind, 3, outside, flags)
+
+
+def extreme(a: Bits, b: Bits, kind: str, function: Any, propagate: bool) -> Bits:
+    """min or max of 16-bit floats: +0 above -0; a NaN loses unless `propagate`; NaN results are 0x7fff."""
+
+    def key(bits: Bits) -> Bits:
+        number = bits.view(np.int16)
+        return number ^ ((number >> np.int16(15)) & np.int16(0x7FFF))
+
+    best = key(function(key(a), key(b)).view(np.uint16)).view(np.uint16)
+    infinity = np.uint16(0x7C00 if kind == "f16" else 0x7F80)
+    missing_a, missing_b = (a & ~SIGN16) > infinity, (b & ~SIGN16) > infinity
+    if propagate:
+        return np.where(missing_a | missing_b, NAN16, best)
+    return np.where(missing_a, np.where(missing_b, NAN16, b), np.where(missing_b, a, best))
+
+
+def _min_max(words: Words) -> PureOp | None:
+    function: Any = np.minimum if words.name == "min" else np.maximum
+    flags = words.flags("ftz")
+    propagate = words.one("NaN") is not None
+    xorsign = words.one("xorsign") is not None
+    if xorsign and words.one("abs") is None:
+        return None
+    kind = words.one(*_KINDS)
+    if kind is None or (kind.startswith("bf") and flags):
+        return None
+    base = kind.removesuffix("x2")
+
+    def lanes(a: Bits, b: Bits) -> Bits:
+        if not xorsign:
+            return extreme(a, b, base, function, propagate)
+        return extreme(a & ~SIGN16, b & ~SIGN16, base, function, propagate) | ((a ^ b) & SIGN16)
+
+    return _build(words, kind, 2, lanes, flags, raw=True)
+
+
+def _sign(words: Words) -> PureOp | None:
+    flags = words.flags("ftz")
+    kind = words.one(*_KINDS)
+    if kind is None or (kind.startswith("bf") and flags):
+        return None
+    if words.name == "neg":
+        return _build(words, kind, 1, lambda a: a ^ SIGN16, flags, raw=True)
+    return _build(words, kind, 1, lambda a: a & ~SIGN16, flags, raw=True)
+
+
+def _approximate(words: Words) -> PureOp | None:
+    """ex2.approx{.ftz}, tanh.approx: the correctly rounded value. ex2 of bf16 always flushes (its .ftz is mandatory)."""
+    if words.one("approx") is None:
+        return None
+    flags = words.flags("ftz")
+    kind = words.one(*_KINDS)
+    if kind is None or (words.name == "tanh" and flags) or (words.name == "ex2" and kind.startswith("bf") and not flags):
+        return None
+    base = kind.removesuffix("x2")
+    function: Any = np.exp2 if words.name == "ex2" else np.tanh
+    return _build(words, kind, 1, lambda a: narrow(function(to_double(a, base)), base), flags)
+
+
+FAMILIES: dict[str, Family] = {
+    "add": _arithmetic,
+    "sub": _arithmetic,
+    "mul": _arithmetic,
+    "fma": _fma,
+    "min": _min_max,
+    "max": _min_max,
+    "abs": _sign,
+    "neg": _sign,
+    "ex2": _approximate,
+    "tanh": _approximate,
+}
