@@ -1,0 +1,198 @@
+"""Launching an artifact: one call for both devices.
+
+`artifact[grid](*arguments)` is the short form and the fast path: arguments are checked once for each signature, then only compared with it.
+`launch` has every option and tells what happened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from fa4dsl.runtime.arguments import check_arguments, in_order, place_of
+from fa4dsl.runtime.diagnostics import fail
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from fa4dsl.runtime.artifact import Artifact
+
+Device = Literal["auto", "cuda", "simulator"]
+Extents = tuple[int, int, int]
+
+GRID_LIMITS: Extents = (2**31 - 1, 65535, 65535)
+DIMENSIONS = "xyz"
+PORTABLE_CLUSTER = 8
+LARGEST_CLUSTER = 16
+
+
+@dataclass(frozen=True)
+class LaunchOptions:
+    """What a launch may choose beside grid and arguments. Hashable: prepared launches are kept by it."""
+
+    cluster: Extents
+    dynamic_shared_bytes: int
+    cooperative: bool = False
+    """All CTAs resident at once (CU_LAUNCH_ATTRIBUTE_COOPERATIVE)."""
+    programmatic: bool = False
+    """May start before the kernel ahead in the stream has ended (CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION); the kernel must
+    execute griddepcontrol.wait before it reads what that kernel writes."""
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """What a launch was, and on the simulator what it showed."""
+
+    device: Literal["cuda", "simulator"]
+    report: Any = None
+    """The simulator's report; None on a GPU."""
+    seconds: float | None = None
+    """Simulation time on this CPU; on a GPU the kernel's own time where the launch waited for its end (`watchdog` or `copy`)."""
+    stream: int = 0
+    kernel: str = ""
+    _wait: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+
+    def synchronize(self) -> None:
+        """Waits for the launch's stream; raises R075 with the kernel's name and arguments if a kernel failed. On the simulator all is done."""
+        if self._wait is not None:
+            self._wait()
+
+
+def extents(kernel: str, grid: int | Sequence[int], code: str = "R060") -> Extents:
+    """A grid or cluster as three extents. Raises R060 or the code given."""
+    given = (grid,) if isinstance(grid, int) else tuple(grid)
+    try:
+        whole = tuple(extent.__index__() for extent in given)
+    except (AttributeError, TypeError):
+        whole = ()
+    problem = ""
+    if not 1 <= len(whole) <= 3 or len(whole) != len(given):
+        problem = "it needs one to three integers"
+    else:
+        for dimension, extent, limit in zip(DIMENSIONS, whole, GRID_LIMITS, strict=False):
+            if not 1 <= extent <= limit:
+                problem = f"{extent} CTAs in {dimension}, 1 to {limit} are possible"
+                break
+    if problem:
+        fail(code, kernel=kernel, grid=given, cluster=given, problem=problem)
+    x, y, z = (*whole, 1, 1)[:3]
+    return x, y, z
+
+
+def check_grid(kernel: str, grid: Extents, cluster: Extents) -> None:
+    """Whole clusters in every dimension. Raises R061."""
+    for dimension, extent, size in zip(DIMENSIONS, grid, cluster, strict=True):
+        if extent % size:
+            fail("R061", kernel=kernel, extent=extent, dimension=dimension, cluster=size)
+
+
+def make_options(
+    artifact: Artifact,
+    cluster: int | Sequence[int] | None = None,
+    dynamic_shared_bytes: int | None = None,
+    cooperative: bool = False,
+    programmatic: bool = False,
+) -> LaunchOptions:
+    """The manifest's launch shape with what the caller changes. Raises R062 for a cluster the PTX or the hardware does not allow, R063 for a size."""
+    manifest = artifact.manifest
+    shape = manifest.cluster
+    if cluster is not None:
+        shape = extents(manifest.name, cluster, "R062")
+        if shape != manifest.cluster and artifact.static_cluster:
+            fail("R062", kernel=manifest.name, cluster=shape, problem=f"it was compiled for clusters of {manifest.cluster}")
+    if prod(shape) > LARGEST_CLUSTER:
+        fail("R062", kernel=manifest.name, cluster=shape, problem=f"{prod(shape)} CTAs, at most {LARGEST_CLUSTER} are possible on any GPU")
+    dynamic = manifest.dynamic_shared_bytes if dynamic_shared_bytes is None else dynamic_shared_bytes
+    if dynamic < 0 or dynamic >= 1 << 31:
+        fail("R063", kernel=manifest.name, needed=dynamic, dynamic=dynamic, static=manifest.static_shared_bytes, limit="at most 232448")
+    return LaunchOptions(shape, dynamic, bool(cooperative), bool(programmatic))
+
+
+def launch(
+    artifact: Artifact,
+    grid: int | Sequence[int],
+    arguments: Sequence[Any] | Mapping[str, Any],
+    *,
+    device: Device = "auto",
+    stream: Any = None,
+    schedule: Any = "eager",
+    seed: int = 0,
+    check: bool = True,
+    progress: Callable[..., Any] | None = None,
+    cluster: int | Sequence[int] | None = None,
+    dynamic_shared_bytes: int | None = None,
+    cooperative: bool = False,
+    programmatic: bool = False,
+    copy: bool = False,
+    watchdog: float | None = None,
+) -> LaunchResult:
+    """Runs `artifact` over `grid` CTAs.
+
+    `arguments`: one for each parameter, a sequence in their order or a mapping by name: arrays (numpy, torch, cupy, jax, numba, anything with DLPack
+    or an array interface), tensor maps, and Python or numpy scalars.
+
+    `device`: "cuda", "simulator", or "auto", which takes the GPU if an array lies there and the simulator otherwise. On the GPU: `stream` (any
+    framework's stream or a handle; by default torch's or cupy's current one), `copy` (host arrays are copied in and out; the launch then waits),
+    `watchdog` (seconds to wait for the end; R077 tells a hang), `cooperative`, `programmatic` (dependent launch). On the simulator: `schedule`
+    ("eager", "late", "random"), `seed`, `check` (races, hangs and lifetimes), `progress` (called while it works).
+    `cluster` and `dynamic_shared_bytes` replace the manifest's where the kernel allows it.
+
+    Raises R040 to R051 for arguments, R060 to R068 for a launch that cannot fit, R069 to R080 for the driver; the simulator's own findings are in
+    the result's report.
+    """
+    if device not in get_args(Device):
+        fail("R067", what="device", got=repr(device), words='"auto", "cuda" or "simulator"')
+    manifest = artifact.manifest
+    shape = extents(manifest.name, grid)
+    options = make_options(artifact, cluster, dynamic_shared_bytes, cooperative, programmatic)
+    check_grid(manifest.name, shape, options.cluster)
+    ordered = in_order(manifest, arguments)
+    handle: int | None = None
+    if stream is not None and device != "simulator":
+        from fa4dsl.runtime.cuda.stream import handle_of
+
+        handle = handle_of(stream)
+    values = check_arguments(manifest, ordered, handle)
+    place = place_of(manifest, values)
+    if device == "auto":
+        device = "cuda" if (place is not None and place[0] == "cuda") or copy or handle is not None else "simulator"
+    if device == "cuda":
+        from fa4dsl.runtime.cuda.launch import launch_on_gpu
+
+        return launch_on_gpu(artifact, shape, options, values, place, handle, copy=copy, watchdog=watchdog)
+    if place is not None and place[0] == "cuda":
+        fail("R043", name="an argument", place=f"cuda:{place[1]}", wanted="the CPU, for the simulator")
+    from fa4dsl.runtime.simulator.device import launch_on_simulator
+
+    return launch_on_simulator(artifact, shape, options, values, schedule=schedule, seed=seed, check=check, progress=progress)
+
+
+class BoundLaunch:
+    """An artifact with its grid, ready to be called again and again.
+
+    `bound(*arguments)` launches with the manifest's options on the device where the arrays live. On a GPU it returns at once and neither
+    synchronises nor allocates, so it can be captured into a CUDA graph; the first call on a GPU loads the kernel there.
+    """
+
+    __slots__ = ("_artifact", "_fast", "_grid")
+
+    def __init__(self, artifact: Artifact, grid: int | Sequence[int]) -> None:
+        self._artifact = artifact
+        self._grid = grid
+        self._fast: Callable[[tuple[Any, ...], Any], bool] | None = None
+
+    def __call__(self, *arguments: Any, stream: Any = None, **named: Any) -> LaunchResult | None:
+        """Launches. None from the prepared path on a GPU, else the `LaunchResult`. `stream` as in `launch`; other names are parameters."""
+        if self._fast is not None and not named and self._fast(arguments, stream):
+            return None
+        ordered = in_order(self._artifact.manifest, arguments, named)
+        result = launch(self._artifact, self._grid, ordered, stream=stream)
+        if result.device == "cuda":
+            from fa4dsl.runtime.cuda.launch import prepared_for
+
+            values = check_arguments(self._artifact.manifest, ordered)
+            place = place_of(self._artifact.manifest, values)
+            shape = extents(self._artifact.manifest.name, self._grid)
+            self._fast = prepared_for(self._artifact, shape, make_options(self._artifact), None if place is None else place[1])
+        return result
