@@ -6,7 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from fa4dsl.runtime.simulator.numerics.operation import Bits, Container, Family, PureOp, Words, container, joined, pieces, signed, unsigned
+from fa4dsl.runtime.simulator.numerics.operation import (
+    Bits,
+    Container,
+    Family,
+    PureOp,
+    Words,
+    container,
+    joined,
+    pieces,
+    repeated,
+    signed,
+    unsigned,
+)
 
 _BITS = ("b16", "b32", "b64")
 _ZERO, _ONE, _ALL = np.uint32(0), np.uint32(1), np.uint32(0xFFFFFFFF)
@@ -33,7 +45,7 @@ def _not(words: Words) -> PureOp | None:
 
 
 def _mov(words: Words) -> PureOp | None:
-    kind = words.one("pred", "b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64", "f16", "f32", "f64")
+    kind = words.one("pred", "b16", "u16", "s16", "b32", "u32", "s32", "b64", "u64", "s64", "f32", "f64")
     if kind is None or words.left:
         return None
     register: Container = "pred" if kind == "pred" else container(int(kind[1:]))
@@ -112,10 +124,11 @@ def _lop3(words: Words) -> PureOp | None:
     def value(a: Bits, b: Bits, c: Bits, table: Bits) -> Bits:
         number = int(table.flat[0]) & 0xFF
         fast = _FAST_LOP3.get(number)
-        return fast(a, b, c) if fast else lop3(a, b, c, number)  # type: ignore[no-any-return]
+        result: Bits = fast(a, b, c) if fast else lop3(a, b, c, number)
+        return result
 
     if combine is None:
-        return PureOp(words.mnemonic, ("b32",) * 4, ("b32",), lambda a, b, c, table: (value(a, b, c, table),))
+        return PureOp(words.mnemonic, repeated("b32", 4), ("b32",), lambda a, b, c, table: (value(a, b, c, table),))
 
     def run(a: Bits, b: Bits, c: Bits, table: Bits, q: Bits) -> tuple[Bits, Bits]:
         result = value(a, b, c, table)
@@ -192,7 +205,9 @@ def _brev(words: Words) -> PureOp | None:
     if kind is None or words.left:
         return None
     width = int(kind[1:])
-    return PureOp(words.mnemonic, (container(width),), (container(width),), lambda a: (joined(_REVERSED_BYTE[pieces(a, 8)][..., ::-1], width),))
+    return PureOp(
+        words.mnemonic, (container(width),), (container(width),), lambda a: (joined(_REVERSED_BYTE[pieces(a, 8)][..., ::-1], width),)
+    )
 
 
 def _extract(words: Words) -> PureOp | None:

@@ -7,7 +7,19 @@ from typing import Any
 import numpy as np
 
 from fa4dsl.runtime.simulator.numerics.floats import FLOAT_WIDTH, flush32, is_subnormal, to_number
-from fa4dsl.runtime.simulator.numerics.operation import Bits, Container, Family, PureOp, Words, container, joined, pieces, quiet, signed, unsigned
+from fa4dsl.runtime.simulator.numerics.operation import (
+    Bits,
+    Container,
+    Family,
+    PureOp,
+    Words,
+    container,
+    joined,
+    pieces,
+    quiet,
+    signed,
+    unsigned,
+)
 
 _INTEGER = ("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64")
 _FLOAT = ("f16", "bf16", "f32", "f64")
@@ -38,17 +50,20 @@ _COMPARISONS = (*_ORDERED, *_UNORDERED, "num", "nan")
 
 def compare(x: Bits, y: Bits, how: str) -> Bits:
     """`x` and `y` are numbers (typed arrays): the truth of comparison `how`."""
+    truth: Bits
     if how == "ne" and x.dtype.kind == "f":
-        return (x < y) | (x > y)  # ordered and different
-    if how in _ORDERED:
-        return _ORDERED[how](x, y)  # type: ignore[no-any-return]
-    if how == "num":
-        return (x == x) & (y == y)
-    if how == "nan":
-        return (x != x) | (y != y)
-    if how == "equ":
-        return ~((x < y) | (x > y))
-    return ~_UNORDERED[how](x, y)  # type: ignore[no-any-return]
+        truth = (x < y) | (x > y)  # ordered and different
+    elif how in _ORDERED:
+        truth = _ORDERED[how](x, y)
+    elif how == "num":
+        truth = (x == x) & (y == y)
+    elif how == "nan":
+        truth = (x != x) | (y != y)
+    elif how == "equ":
+        truth = ~((x < y) | (x > y))
+    else:
+        truth = ~_UNORDERED[how](x, y)
+    return truth
 
 
 def _comparator(how: str, kind: str, ftz: bool) -> Any:
@@ -65,7 +80,7 @@ def _comparator(how: str, kind: str, ftz: bool) -> Any:
             dtype = signed(int(kind[1:]))
             return lambda a, b: function(a.view(dtype), b.view(dtype))
         return function
-    if how in ("lo", "ls", "hi", "hs") or (ftz and kind == "f64"):
+    if how in ("lo", "ls", "hi", "hs") or (ftz and kind not in ("f16", "f16x2", "f32")):
         return None
     if kind in _PACKED:
         base = kind[:-2]
@@ -131,7 +146,11 @@ def _set(words: Words) -> PureOp | None:
     small = kind in ("f16", "bf16")
     if result.endswith("x2") != packed and not (packed and result in ("u32", "s32")):
         return None
-    if not small and not packed and result not in ("u32", "s32", "f32"):
+    if (small and result == "f32") or (packed and result not in (kind, "u32", "s32")):
+        return None
+    if (kind, result) == ("bf16", "f16") or (ftz and result == "bf16"):
+        return None
+    if not small and not packed and result in ("u16", "s16"):
         return None
     test = _comparator(how, kind, ftz)
     if test is None:
@@ -153,11 +172,15 @@ def _set(words: Words) -> PureOp | None:
 
 
 def _selp(words: Words) -> PureOp | None:
-    kind = words.one(*_INTEGER, "f32", "f64", "b8", "u8", "s8")
+    kind = words.one(*_INTEGER, "f32", "f64")
     if kind is None or words.left:
         return None
     register = container(int(kind[1:]))
-    return PureOp(words.mnemonic, (register, register, "pred"), (register,), lambda a, b, p: (np.where(p, a, b),))
+
+    def run(a: Bits, b: Bits, p: Bits) -> tuple[Bits]:
+        return (np.where(p, a, b),)
+
+    return PureOp(words.mnemonic, (register, register, "pred"), (register,), run)
 
 
 def _slct(words: Words) -> PureOp | None:

@@ -91,18 +91,27 @@ def _wide_to_f64(bits: Bits, source: str, rounding: str) -> Bits:
     return result
 
 
+_PAYLOAD_SHIFT = {"f32": 29, "f16": 42, "bf16": 45}
+
+
 def _widen(result: str, source: str, flags: frozenset[str]) -> Any:
-    """Exact conversions to a wider float. bf16 to f32 and f32 to f64 keep NaN payloads, as an H200 does."""
+    """Exact conversions to a wider float. NaN payloads are kept from bf16 to f32 and by every conversion to f64, as measured."""
     ftz = "ftz" in flags
     if (source, result) == ("bf16", "f32") and not flags:
         return lambda a: a.astype(np.uint32) << np.uint32(16)
-    if (source, result) == ("f32", "f64") and "sat" not in flags:
+    if result == "f64" and "sat" not in flags:
+        width, shift = FLOAT_WIDTH[source], np.uint64(_PAYLOAD_SHIFT[source])
+        fraction = np.uint64((1 << (52 - int(shift))) - 1)
 
         def run(a: Bits) -> Bits:
-            bits = to_double(a, "f32", ftz).view(np.uint64)
-            payload = ((a & SIGN32).astype(np.uint64) << np.uint64(32)) | np.uint64(0x7FF8000000000000)
-            payload = payload | ((a & np.uint32(0x7FFFFF)).astype(np.uint64) << np.uint64(29))
-            return np.where((a & ~SIGN32) > np.uint32(0x7F800000), payload, bits)
+            number = to_double(a, source, ftz)
+            bits: Bits = number.view(np.uint64)
+            missing = number != number
+            if not missing.any():
+                return bits
+            wide = a.astype(np.uint64)
+            payload = ((wide & fraction) << shift) | ((wide >> np.uint64(width - 1)) << np.uint64(63)) | np.uint64(0x7FF8000000000000)
+            return np.where(missing, payload, bits)
 
         return run
     return lambda a: _finish_f32(_round_double(to_double(a, source, ftz), result, "rn", flags), result, ftz)
@@ -129,9 +138,14 @@ def _float_to_float(result: str, source: str, rounding: str | None, flags: froze
 
         return run
     if FLOAT_WIDTH[result] > FLOAT_WIDTH[source]:
-        return None if rounding in _ROUNDINGS and source != "bf16" else _widen(result, source, flags)
+        if rounding and (rounding not in _ROUNDINGS or source != "bf16"):
+            return None
+        return _widen(result, source, flags)
     if rounding not in _ROUNDINGS:
-        return None
+        # between the two 16-bit formats the rounding may be left out
+        if rounding or {result, source} != {"f16", "bf16"}:
+            return None
+        rounding = "rn"
     if (result, source, rounding) == ("bf16", "f32", "rn") and not flags:
         return f32_to_bf16
     return lambda a: _finish_f32(_round_double(to_double(a, source, ftz), result, rounding, flags), result, ftz)
@@ -142,6 +156,8 @@ def _tf32(words: Words) -> PureOp | None:
     rounding = words.one("rna", "rn", "rz")
     flags = words.flags("relu", "satfinite")
     if rounding is None or words.one("tf32") is None or words.one("f32") is None or words.left:
+        return None
+    if ("relu" if rounding == "rna" else "satfinite") in flags:
         return None
     low = np.uint32(0x1FFF)
 
@@ -191,6 +207,8 @@ def _pair(words: Words, rounding: str | None, flags: frozenset[str], result: str
         return PureOp(words.mnemonic, ("b32", "b32"), (container(2 * width),), quiet(run))
     outer = _PAIRS[source]
     source_width = FLOAT_WIDTH[outer]
+    if rounding != "rn" or (not narrow and "satfinite" in flags):
+        return None
     if narrow == (source_width == 8) or (narrow and outer != "f16") or (not narrow and inner != "f16"):
         return None
 
@@ -220,7 +238,23 @@ def _pack(words: Words) -> PureOp | None:
         both = (upper << shift) | lower
         return (both if c is None else both | (c << np.uint32(2 * width)),)
 
-    return PureOp(words.mnemonic, ("b32",) * (3 if with_c else 2), ("b32",), run)
+    return PureOp(words.mnemonic, ("b32", "b32", "b32") if with_c else ("b32", "b32"), ("b32",), run)
+
+
+def _allowed(result: str, source: str, rounding: str | None, flags: frozenset[str]) -> bool:
+    """The ISA's restrictions on scalar forms, as ptxas applies them for sm_90a."""
+    if flags & {"relu", "satfinite"} and (
+        source != "f32" or result not in ("f16", "bf16") or rounding not in ("rn", "rz") or "ftz" in flags
+    ):
+        return False
+    if "ftz" in flags and "f32" not in (result, source):
+        return False
+    if "bf16" in (result, source) and ("sat" in flags or result in ("u8", "s8") or source in ("u8", "s8")):
+        return False
+    if result in _INTEGERS and source in _INTEGERS and "sat" in flags:
+        (low, high), (source_low, source_high) = _limits(result), _limits(source)
+        return source_low < low or high < source_high
+    return True
 
 
 def _cvt(words: Words) -> PureOp | None:
@@ -238,9 +272,7 @@ def _cvt(words: Words) -> PureOp | None:
     source = words.one(*_INTEGERS, *_FLOATS)
     if source is None or words.left:
         return None
-    if flags & {"relu", "satfinite"} and result not in ("f16", "bf16"):
-        return None
-    if "ftz" in flags and "f32" not in (result, source):
+    if not _allowed(result, source, rounding, flags):
         return None
     function: Any
     if result in _INTEGERS and source in _INTEGERS:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fa4dsl.runtime.simulator.numerics.floats import NAN32, SIGN32, flush32, odd, round_to_f32, sum_to_odd, two_sum
-from fa4dsl.runtime.simulator.numerics.operation import Bits, Family, PureOp, Words, quiet
+from fa4dsl.runtime.simulator.numerics.operation import Bits, Family, PureOp, Words, quiet, repeated
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 _HALFWAY, _LOW29 = np.uint64(0x10000000), np.uint64(0x1FFFFFFF)
@@ -131,7 +131,7 @@ def _finish(words: Words, sources: int, function: Any, flags: frozenset[str]) ->
         def run(*operands: Bits) -> tuple[Bits]:
             return (function(*[x.view(np.float32) for x in operands]),)
 
-    return PureOp(words.mnemonic, ("b32",) * sources, ("b32",), quiet(run))
+    return PureOp(words.mnemonic, repeated("b32", sources), ("b32",), quiet(run))
 
 
 def _arithmetic(words: Words) -> PureOp | None:
@@ -142,7 +142,7 @@ def _arithmetic(words: Words) -> PureOp | None:
     how = rounding or "rn"
     name = words.name
     if name in ("fma", "mad"):
-        return _finish(words, 3, (lambda a, b, c: fused(a, b, c, how)) if rounding or name == "mad" else None, flags) if rounding or name == "mad" else None
+        return _finish(words, 3, lambda a, b, c: fused(a, b, c, how), flags) if rounding else None
     if name == "add":
         return _finish(words, 2, lambda a, b: add(a, b, how), flags)
     if name == "sub":
@@ -177,7 +177,7 @@ def _reciprocal(words: Words) -> PureOp | None:
     flags = words.flags("ftz")
     if how is None or words.one("f32") is None or words.left:
         return None
-    return _finish(words, 1, lambda a: divide(np.float32(1) * np.ones_like(a), a, "rn" if how == "approx" else how), flags)
+    return _finish(words, 1, lambda a: divide(np.ones_like(a), a, "rn" if how == "approx" else how), flags)
 
 
 def _root(words: Words) -> PureOp | None:
@@ -215,7 +215,8 @@ def _approximate(words: Words) -> PureOp | None:
 def order_key(bits: Bits) -> Bits:
     """f32 bits to int32 that sort as the numbers do, -0 below +0; the map is its own inverse."""
     number: Bits = bits.view(np.int32)
-    return number ^ ((number >> np.int32(31)) & np.int32(0x7FFFFFFF))
+    key: Bits = number ^ ((number >> np.int32(31)) & np.int32(0x7FFFFFFF))
+    return key
 
 
 def extreme(a: Bits, b: Bits, function: Any, propagate: bool) -> Bits:
@@ -244,14 +245,15 @@ def _min_max(words: Words) -> PureOp | None:
         if ftz:
             a, b = flush32(a), flush32(b)
         if xorsign:
-            sign = (a ^ b) & SIGN32
-            return (extreme(a & ~SIGN32, b & ~SIGN32, function, propagate) | sign,)
+            best = extreme(a & ~SIGN32, b & ~SIGN32, function, propagate)
+            return (np.where(best == NAN32, NAN32, best | ((a ^ b) & SIGN32)),)
         return (extreme(a, b, function, propagate),)
 
     return PureOp(words.mnemonic, ("b32", "b32"), ("b32",), quiet(run))
 
 
 def _sign(words: Words) -> PureOp | None:
+    """abs, neg: a NaN becomes 0x7fffffff, as measured: the hardware adds."""
     ftz = words.one("ftz") is not None
     if words.one("f32") is None or words.left:
         return None
@@ -260,7 +262,10 @@ def _sign(words: Words) -> PureOp | None:
     def run(a: Bits) -> tuple[Bits]:
         if ftz:
             a = flush32(a)
-        return (a ^ SIGN32 if negate else a & ~SIGN32,)
+        size = a & ~SIGN32
+        result = a ^ SIGN32 if negate else size
+        missing = size > np.uint32(0x7F800000)
+        return (np.where(missing, NAN32, result) if missing.any() else result,)
 
     return PureOp(words.mnemonic, ("b32",), ("b32",), run)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fa4dsl.runtime.simulator.numerics.floats import NAN64, SIGN64, odd, two_sum
-from fa4dsl.runtime.simulator.numerics.operation import Bits, Family, PureOp, Words, quiet
+from fa4dsl.runtime.simulator.numerics.operation import Bits, Family, PureOp, Words, quiet, repeated
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 
@@ -128,7 +128,8 @@ def _signless_zero(a: Bits, b: Bits, c: Bits) -> Bits:
     mantissa, exponent = np.frexp(c)
     shift = exponent - np.frexp(a)[1] - np.frexp(b)[1]
     near = np.ldexp(mantissa, np.clip(shift, -200, 200))
-    return (high == -near) & (low == 0)
+    zero: Bits = (high == -near) & (low == 0)
+    return zero
 
 
 def divide(a: Bits, b: Bits, rounding: str = "rn") -> Bits:
@@ -160,7 +161,7 @@ def _operation(words: Words, sources: int, function: Any) -> PureOp | None:
     def run(*operands: Bits) -> tuple[Bits]:
         return (function(*[x.view(np.float64) for x in operands]),)
 
-    return PureOp(words.mnemonic, ("b64",) * sources, ("b64",), quiet(run))
+    return PureOp(words.mnemonic, repeated("b64", sources), ("b64",), quiet(run))
 
 
 def _arithmetic(words: Words) -> PureOp | None:

@@ -63,9 +63,10 @@ def flush(bits: Bits, kind: str) -> Bits:
 def is_subnormal(bits: Bits, kind: str) -> Bits:
     """Truth for nonzero numbers below the least normal one; f32 or f64 bits."""
     if kind == "f32":
-        return ((bits & np.uint32(0x7F800000)) == 0) & ((bits & np.uint32(0x7FFFFFFF)) != 0)
-    exponent = np.uint64(0x7FF0000000000000)
-    return ((bits & exponent) == 0) & ((bits & ~SIGN64) != 0)
+        tiny: Bits = ((bits & np.uint32(0x7F800000)) == 0) & ((bits & np.uint32(0x7FFFFFFF)) != 0)
+    else:
+        tiny = ((bits & np.uint64(0x7FF0000000000000)) == 0) & ((bits & ~SIGN64) != 0)
+    return tiny
 
 
 def _decode_e4m3(code: int) -> float:
@@ -196,7 +197,7 @@ def round_value(x: Bits, form: Format, rounding: str) -> Bits:
         q = np.ceil(q)
     else:
         q = np.trunc(q + np.copysign(0.5, q))
-    value = np.copysign(np.ldexp(q, -scale), x)
+    value: Bits = np.copysign(np.ldexp(q, -scale), x)
     over = (np.abs(value) > form.largest) & np.isfinite(x)
     if over.any():
         toward = np.zeros(np.shape(x), np.bool_)

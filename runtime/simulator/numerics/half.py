@@ -16,20 +16,23 @@ from fa4dsl.runtime.simulator.numerics.floats import (
     f32_to_bf16,
     flush16,
     odd,
+    round_to,
     round_to_f32,
     to_double,
     to_number,
     two_sum,
 )
-from fa4dsl.runtime.simulator.numerics.operation import Bits, Family, PureOp, Words, container, joined, pieces, quiet
+from fa4dsl.runtime.simulator.numerics.operation import Bits, Family, PureOp, Words, container, joined, pieces, quiet, repeated
 
 _KINDS = ("f16", "bf16", "f16x2", "bf16x2")
 OOB_NAN = np.uint16(0x7FF7)
 """What TMA writes for elements outside a tensor with NaN fill, and what .oob looks for."""
 
 
-def narrow(x: Bits, kind: str) -> Bits:
-    """float64 (exact or rounded to odd) to f16 or bf16 bits, nearest even, NaN 0x7fff."""
+def narrow(x: Bits, kind: str, rounding: str = "rn") -> Bits:
+    """float64 (exact or rounded to odd) to f16 or bf16 bits, NaN 0x7fff."""
+    if rounding != "rn":
+        return round_to(x, kind, rounding)
     if kind == "bf16":
         return f32_to_bf16(round_to_f32(x, "odd"))
     bits: Bits = x.astype(np.float16).view(np.uint16)
@@ -52,9 +55,15 @@ def multiply(a: Bits, b: Bits, kind: str) -> Bits:
     return narrow(to_double(a, kind) * to_double(b, kind), kind)
 
 
-def fused(a: Bits, b: Bits, c: Bits, kind: str) -> Bits:
+def fused(a: Bits, b: Bits, c: Bits, kind: str, rounding: str = "rn") -> Bits:
     """Bits of ``a * b + c`` with one rounding."""
-    return narrow(odd(*two_sum(to_double(a, kind) * to_double(b, kind), to_double(c, kind))), kind)
+    product, term = to_double(a, kind) * to_double(b, kind), to_double(c, kind)
+    total = odd(*two_sum(product, term))
+    bits = narrow(total, kind, rounding)
+    if rounding == "rm":
+        # an exact zero from terms of different sign is -0 when rounding down
+        bits = np.where((total == 0) & (np.signbit(product) | np.signbit(term)), SIGN16, bits)
+    return bits
 
 
 def _clamp(bits: Bits, kind: str, flags: frozenset[str]) -> Bits:
@@ -81,8 +90,8 @@ def _build(words: Words, kind: str, sources: int, function: Any, flags: frozense
     def lanes(operands: tuple[Bits, ...]) -> Bits:
         if ftz:
             operands = tuple(flush16(x, base) for x in operands)
-        result = function(*operands)
-        return _clamp(result, base, flags) if flags else result  # type: ignore[no-any-return]
+        result: Bits = function(*operands)
+        return _clamp(result, base, flags) if flags else result
 
     def run(*operands: Bits) -> tuple[Bits]:
         if packed:
@@ -90,7 +99,7 @@ def _build(words: Words, kind: str, sources: int, function: Any, flags: frozense
         return (lanes(operands),)
 
     register = container(32 if packed else 16)
-    return PureOp(words.mnemonic, (register,) * sources, (register,), run if raw else quiet(run))
+    return PureOp(words.mnemonic, repeated(register, sources), (register,), run if raw else quiet(run))
 
 
 def _arithmetic(words: Words) -> PureOp | None:
@@ -110,15 +119,17 @@ def _arithmetic(words: Words) -> PureOp | None:
 
 def _fma(words: Words) -> PureOp | None:
     """fma.rn{.ftz}{.sat|.relu|.oob}: .oob gives 0 when a or b is the out-of-bounds NaN."""
-    if words.one("rn") is None:
-        return None
+    rounding = words.one("rn", "rz", "rm", "rp")
     flags = words.flags("ftz", "sat", "relu", "oob")
     kind = words.one(*_KINDS)
-    if kind is None or {"sat", "relu"} <= flags or (kind.startswith("bf") and flags & {"ftz", "sat"}):
+    if kind is None or {"sat", "relu"} <= flags or {"ftz", "oob"} <= flags or (kind.startswith("bf") and flags & {"ftz", "sat"}):
+        return None
+    # other roundings exist for plain bf16 alone: ptxas takes them, the ISA's text does not name them
+    if rounding is None or (rounding != "rn" and (flags or not kind.startswith("bf"))):
         return None
     base = kind.removesuffix("x2")
     if "oob" not in flags:
-        return _build(words, kind, 3, lambda a, b, c: fused(a, b, c, base), flags)
+        return _build(words, kind, 3, lambda a, b, c: fused(a, b, c, base, rounding), flags)
 
     def outside(a: Bits, b: Bits, c: Bits) -> Bits:
         return np.where((a == OOB_NAN) | (b == OOB_NAN), np.uint16(0), fused(a, b, c, base))
@@ -156,28 +167,35 @@ def _min_max(words: Words) -> PureOp | None:
     def lanes(a: Bits, b: Bits) -> Bits:
         if not xorsign:
             return extreme(a, b, base, function, propagate)
-        return extreme(a & ~SIGN16, b & ~SIGN16, base, function, propagate) | ((a ^ b) & SIGN16)
+        best = extreme(a & ~SIGN16, b & ~SIGN16, base, function, propagate)
+        return np.where(best == NAN16, NAN16, best | ((a ^ b) & SIGN16))
 
     return _build(words, kind, 2, lanes, flags, raw=True)
 
 
 def _sign(words: Words) -> PureOp | None:
+    """abs, neg: a NaN becomes 0x7fff, as measured for f16."""
     flags = words.flags("ftz")
     kind = words.one(*_KINDS)
     if kind is None or (kind.startswith("bf") and flags):
         return None
-    if words.name == "neg":
-        return _build(words, kind, 1, lambda a: a ^ SIGN16, flags, raw=True)
-    return _build(words, kind, 1, lambda a: a & ~SIGN16, flags, raw=True)
+    infinity = np.uint16(0x7C00 if "bf" not in kind else 0x7F80)
+    negate = words.name == "neg"
+
+    def lanes(a: Bits) -> Bits:
+        size = a & ~SIGN16
+        return np.where(size > infinity, NAN16, a ^ SIGN16 if negate else size)
+
+    return _build(words, kind, 1, lanes, flags, raw=True)
 
 
 def _approximate(words: Words) -> PureOp | None:
-    """ex2.approx{.ftz}, tanh.approx: the correctly rounded value. ex2 of bf16 always flushes (its .ftz is mandatory)."""
+    """ex2.approx, tanh.approx: the correctly rounded value. For ex2 .ftz is mandatory with bf16 and absent with f16."""
     if words.one("approx") is None:
         return None
     flags = words.flags("ftz")
     kind = words.one(*_KINDS)
-    if kind is None or (words.name == "tanh" and flags) or (words.name == "ex2" and kind.startswith("bf") and not flags):
+    if kind is None or bool(flags) != (words.name == "ex2" and kind.startswith("bf")):
         return None
     base = kind.removesuffix("x2")
     function: Any = np.exp2 if words.name == "ex2" else np.tanh

@@ -16,6 +16,7 @@ from fa4dsl.runtime.simulator.numerics.operation import (
     container,
     joined,
     pieces,
+    repeated,
     signed,
     unsigned,
 )
@@ -32,7 +33,7 @@ def _operation(words: Words, kind: str, sources: int, run: Run, result_width: in
     if words.left:
         return None
     width = int(kind[1:])
-    return PureOp(words.mnemonic, (container(width),) * sources, (container(result_width or width),), run, kind[0] == "s")
+    return PureOp(words.mnemonic, repeated(container(width), sources), (container(result_width or width),), run, kind[0] == "s")
 
 
 def high_product(a: Bits, b: Bits, kind: str) -> Bits:
@@ -41,7 +42,8 @@ def high_product(a: Bits, b: Bits, kind: str) -> Bits:
     if width < 64:
         wide = signed(2 * width) if kind[0] == "s" else unsigned(2 * width)
         product = a.view(_dtype(kind)).astype(wide) * b.view(_dtype(kind)).astype(wide)
-        return (product >> wide.type(width)).astype(unsigned(width))
+        upper: Bits = (product >> wide.type(width)).astype(unsigned(width))
+        return upper
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     a_low, a_high, b_low, b_high = a & low, a >> half, b & low, b >> half
     middle = a_high * b_low + ((a_low * b_low) >> half)
@@ -66,7 +68,8 @@ def product(kind: str, part: str) -> Any:
 
 
 def _saturated(total: Bits) -> Bits:
-    return np.clip(total, -(2**31), 2**31 - 1).astype(np.int32).view(np.uint32)
+    clamped: Bits = np.clip(total, -(2**31), 2**31 - 1).astype(np.int32).view(np.uint32)
+    return clamped
 
 
 def _packed(words: Words, kind: str, function: Any, relu: bool = False) -> PureOp | None:
@@ -92,13 +95,13 @@ def _add_sub(words: Words) -> PureOp | None:
             return None
         return _operation(words, kind, 2, lambda a, b: (_saturated(function(a.view(np.int32), b.view(np.int32), dtype=np.int64)),))
     if kind.endswith("x2"):
-        return _packed(words, kind, function)
+        return _packed(words, kind, function) if words.name == "add" else None
     return _operation(words, kind, 2, lambda a, b: (function(a, b),))
 
 
 def _carry(words: Words, carry_in: bool, carry_out: bool) -> PureOp | None:
     """add.cc addc{.cc} sub.cc subc{.cc}: for a subtraction the flag is the borrow."""
-    kind = words.one("u32", "s32", "u64", "s64")
+    kind = words.one(*_TYPES) if carry_in and not carry_out else words.one("u32", "s32", "u64", "s64")
     if kind is None or words.left:
         return None
     subtract = words.name.startswith("sub")
@@ -160,7 +163,7 @@ def _mad_carry(words: Words, part: str) -> PureOp | None:
     """mad.{lo,hi}.cc and madc.{lo,hi}{.cc}: the carry out of the addition of c (and of the carry in)."""
     carry_in = words.name == "madc"
     carry_out = not carry_in or words.one("cc") is not None
-    kind = words.one("u32", "s32", "u64", "s64")
+    kind = words.one("u32", "s32", "u64", "s64") if carry_out else words.one(*_TYPES)
     if kind is None or words.left or part == "wide":
         return None
     function = product(kind, part)
@@ -290,8 +293,6 @@ def _dot(words: Words) -> PureOp | None:
         return ((x * y).sum(axis=-1).astype(np.uint32) + c,)
 
     return PureOp(words.mnemonic, ("b32", "b32", "b32"), ("b32",), run, "s32" in (first, second))
-
-
 
 
 FAMILIES: dict[str, Family] = {

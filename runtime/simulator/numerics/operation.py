@@ -86,6 +86,11 @@ def container(width: int) -> Container:
     return _BY_WIDTH[width]
 
 
+def repeated(register: Container, count: int) -> tuple[Container, ...]:
+    """`count` operands of one container."""
+    return (register,) * count
+
+
 def unsigned(width: int) -> np.dtype[Any]:
     """uint8..uint64 by width in bits."""
     return np.dtype(f"u{width // 8}")
