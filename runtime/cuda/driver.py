@@ -1,0 +1,153 @@
+"""The way to the CUDA driver: imported and initialised on first use, every status turned into a catalogued error.
+
+Importing this module, or anything in fa4dsl, loads no driver and makes no context.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from typing import Any
+
+from fa4dsl.runtime.diagnostics import fail
+
+STICKY = frozenset({700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999})
+"""Statuses after which the context is lost: a kernel faulted some time before. Illegal address, launch timeout, destroyed context, device assert,
+hardware stack error, illegal instruction, misaligned address, wrong address space, bad program counter, launch failure, cluster fault, unknown."""
+
+
+class _State:
+    """What belongs to one process."""
+
+    bindings: Any = None
+    process: int = 0
+    forked_from: int = 0
+    lock = threading.Lock()
+
+
+_state = _State()
+
+RECENT: deque[tuple[Any, Any, Any]] = deque(maxlen=16)
+"""The last launches since a synchronisation went well, as (prepared launch, stream, packed values): a later fault is theirs. No arrays are kept."""
+
+
+def driver() -> Any:
+    """The module `cuda.bindings.driver`, initialised in this process. Raises R070 to R074."""
+    if _state.bindings is not None and _state.process == os.getpid():
+        return _state.bindings
+    with _state.lock:
+        if _state.forked_from:
+            fail("R074", parent=_state.forked_from)
+        if _state.bindings is None:
+            _state.bindings = _initialise()
+            _state.process = os.getpid()
+    return _state.bindings
+
+
+def _initialise() -> Any:
+    try:
+        from cuda.bindings import driver as bindings
+    except ImportError as error:
+        fail("R073", reason=str(error))
+    try:
+        (status,) = bindings.cuInit(0)
+    except RuntimeError as error:
+        # cuda.pathfinder raises DynamicLibNotFoundError, a RuntimeError, where libcuda.so.1 is absent.
+        fail("R070", reason=str(error).splitlines()[0] if str(error) else type(error).__name__)
+    code = int(status)
+    if code == 100:
+        fail("R071")
+    if code == 3:
+        # The driver itself was initialised, by another library, before this process was forked.
+        fail("R074", parent=os.getppid())
+    if code:
+        fail("R070", reason=f"cuInit failed with {status.name}")
+    return bindings
+
+
+def _after_fork() -> None:
+    """In a forked child whose parent used CUDA: the first use says so instead of hanging in the driver."""
+    _state.lock = threading.Lock()
+    if _state.bindings is not None:
+        _state.forked_from = _state.process
+        _state.bindings = None
+        entry.launch = _refuse_after_fork
+        RECENT.clear()
+
+
+def _refuse_after_fork(*_: Any) -> int:
+    fail("R074", parent=_state.forked_from)
+
+
+class _Entry:
+    """The driver's launch function itself, called through ctypes: the config and the argument buffer are prepared memory, so a call passes four numbers."""
+
+    launch: Any = None
+
+
+entry = _Entry()
+
+
+def raw_launch() -> Any:
+    """`cuLaunchKernelEx(config address, function, parameters address, 0) -> status`."""
+    if entry.launch is None:
+        driver()
+        import ctypes
+
+        function = ctypes.CDLL("libcuda.so.1").cuLaunchKernelEx
+        function.argtypes = [ctypes.c_void_p] * 4
+        function.restype = ctypes.c_int
+        entry.launch = function
+    return entry.launch
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def status_text(code: int) -> tuple[str, str]:
+    """A status' name and the driver's words for it."""
+    bindings = driver()
+    try:
+        status = bindings.CUresult(code)
+    except ValueError:
+        return f"status {code}", "unknown to these bindings"
+    _, name = bindings.cuGetErrorName(status)
+    _, text = bindings.cuGetErrorString(status)
+    return (name or b"?").decode(), (text or b"?").decode()
+
+
+def call(function: str, *arguments: Any) -> Any:
+    """Calls a driver function by name and returns what follows its status: nothing, one value, or a tuple. Raises R075 or R076."""
+    status, *values = getattr(driver(), function)(*arguments)
+    if int(status):
+        raise_status(function, int(status))
+    if not values:
+        return None
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def raise_status(function: str, code: int) -> None:
+    """Turns a failed status into R075 (a kernel faulted before) or R076."""
+    if code in STICKY:
+        raise_fault(code)
+    name, text = status_text(code)
+    fail("R076", call=function, status=name, text=text)
+
+
+def raise_fault(code: int) -> None:
+    """R075 with the launches that can have caused it."""
+    name, text = status_text(code)
+    launches = "; ".join(prepared.describe(values) for prepared, _, values in RECENT) or "none by fa4dsl"
+    fail("R075", status=name, text=text, launches=launches)
+
+
+def synchronize(stream: int = 0) -> None:
+    """Waits for a stream. Raises R075, naming the kernels launched since the last good call, if one of them failed."""
+    status = int(driver().cuStreamSynchronize(stream)[0])
+    if status:
+        raise_status("cuStreamSynchronize", status)
+    if len(RECENT):
+        kept = [item for item in list(RECENT) if item[1] != stream]
+        RECENT.clear()
+        RECENT.extend(kept)

@@ -1,0 +1,104 @@
+"""A kernel loaded on one GPU: the module, its function, and what the driver says about it."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fa4dsl.runtime.cuda.device import Gpu, current_context, gpu
+from fa4dsl.runtime.cuda.driver import call, driver, status_text
+from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.targets import parse_target
+
+if TYPE_CHECKING:
+    from fa4dsl.runtime.artifact import Artifact
+
+_LOG_SIZE = 16 << 10
+_loading = threading.Lock()
+
+
+@dataclass(frozen=True)
+class LoadedKernel:
+    """Function attributes as the driver reports them: registers a thread, threads that can run, static shared and local bytes."""
+
+    artifact: Artifact
+    gpu: Gpu
+    module: Any
+    function: Any
+    registers: int
+    max_threads: int
+    static_shared_bytes: int
+    local_bytes: int
+
+    @property
+    def handle(self) -> int:
+        return int(self.function)
+
+
+def load_kernel(artifact: Artifact, ordinal: int | None = None) -> LoadedKernel:
+    """The kernel on a GPU (by default the current one), loaded once: from machine code that runs there, else from PTX by the driver.
+
+    Thread-safe, and allowed while a stream of this thread is being captured. Raises R068, R069 and R070 to R076.
+    """
+    device = gpu(ordinal)
+    found: LoadedKernel | None = artifact._kernels.get(device.ordinal)
+    if found is None or found.gpu is not device:
+        with _loading:
+            found = artifact._kernels.get(device.ordinal)
+            if found is None or found.gpu is not device:
+                found = artifact._kernels[device.ordinal] = _load(artifact, device)
+    return found
+
+
+def _load(artifact: Artifact, device: Gpu) -> LoadedKernel:
+    cu = driver()
+    manifest = artifact.manifest
+    target = parse_target(manifest.target)
+    use_cubin = artifact.cubin is not None and target.cubin_runs_on(*device.capability)
+    if not use_cubin and not target.ptx_runs_on(*device.capability):
+        major, minor = device.capability
+        fail("R068", kernel=manifest.name, target=manifest.target, device=device.name, major=major, minor=minor)
+    with current_context(device):
+        # Loading allocates, which a capture in global mode would forbid; it belongs to no stream, so it may be relaxed.
+        mode = call("cuThreadExchangeStreamCaptureMode", cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+        try:
+            image = artifact.cubin if use_cubin and artifact.cubin is not None else driver_ptx(artifact.ptx)
+            module = _load_module(manifest.name, image)
+            function = call("cuModuleGetFunction", module, manifest.entry.encode())
+
+            def attribute(name: str) -> int:
+                return int(call("cuFuncGetAttribute", getattr(cu.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}"), function))
+
+            return LoadedKernel(
+                artifact,
+                device,
+                module,
+                function,
+                attribute("NUM_REGS"),
+                attribute("MAX_THREADS_PER_BLOCK"),
+                attribute("SHARED_SIZE_BYTES"),
+                attribute("LOCAL_SIZE_BYTES"),
+            )
+        finally:
+            call("cuThreadExchangeStreamCaptureMode", mode)
+
+
+def driver_ptx(ptx: str) -> bytes:
+    """PTX as the driver takes it: NUL-terminated, and without the word `debug` that line information puts on the target, for with it the driver
+    may compile without optimising."""
+    return re.sub(r"^(\s*\.target\s+\w+)\s*,\s*debug\b", r"\1", ptx, count=1, flags=re.MULTILINE).encode() + b"\0"
+
+
+def _load_module(name: str, image: bytes) -> Any:
+    cu = driver()
+    log = ctypes.create_string_buffer(_LOG_SIZE)
+    options = [cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER, cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+    status, module = cu.cuModuleLoadDataEx(image, len(options), options, [ctypes.addressof(log), _LOG_SIZE])
+    if int(status):
+        words = log.value.decode("utf-8", "replace").strip()
+        code, text = status_text(int(status))
+        fail("R069", kernel=name, status=code, log=words or text)
+    return module

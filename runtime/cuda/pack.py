@@ -1,0 +1,96 @@
+"""The launch as memory: one block with the driver's config, its attributes, the parameter pointers and the parameter values.
+
+Everything but stream and values is written once; a launch packs those in one `struct` call.
+
+    0     attributes: 72 bytes each (CUlaunchAttribute: id, padding, 64 bytes of value)
+    ...   parameter pointers: 8 bytes each
+    ...   config (CUlaunchConfig): grid 3 x u32, block 3 x u32, dynamic shared bytes u32, 4 of padding | stream, attributes, count, 4 of padding
+    ...   values, each aligned to its size, tensor maps to 64
+
+What stands right of the bar is packed again at each launch, since the values follow it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import TYPE_CHECKING, Any
+
+from fa4dsl.runtime.arguments import scalar_bits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fa4dsl.runtime.launch import Extents, LaunchOptions
+    from fa4dsl.runtime.manifest import Parameter
+
+ATTRIBUTE_SIZE = 72
+CONFIG_SIZE = 56
+STREAM_OFFSET = 32
+"""Of hStream in CUlaunchConfig."""
+
+COOPERATIVE, CLUSTER_DIMENSION, PROGRAMMATIC_STREAM_SERIALIZATION = 2, 4, 6
+"""CUlaunchAttributeID."""
+
+
+def attributes(options: LaunchOptions) -> bytes:
+    """The launch attributes as the driver's array."""
+    found = []
+    if options.cluster != (1, 1, 1):
+        found.append(struct.pack("<I4x3I52x", CLUSTER_DIMENSION, *options.cluster))
+    if options.cooperative:
+        found.append(struct.pack("<I4xi60x", COOPERATIVE, 1))
+    if options.programmatic:
+        found.append(struct.pack("<I4xi60x", PROGRAMMATIC_STREAM_SERIALIZATION, 1))
+    return b"".join(found)
+
+
+def value_layout(parameters: Sequence[Parameter]) -> tuple[str, list[int]]:
+    """The `struct` format of the values and each value's offset, from a start aligned to 64 bytes."""
+    codes, offsets, position = [], [], 0
+    for parameter in parameters:
+        if parameter.kind == "pointer":
+            code, size, alignment = "Q", 8, 8
+        elif parameter.kind == "tensor_map":
+            code, size, alignment = "128s", 128, 64
+        else:
+            code = scalar_bits(parameter.dtype, 0)[0]
+            size = alignment = struct.calcsize("<" + code)
+        padding = -position % alignment
+        codes.append(f"{padding}x{code}" if padding else code)
+        offsets.append(position + padding)
+        position += padding + size
+    return "".join(codes), offsets
+
+
+class ParameterBlock:
+    """One launch's memory. Not to be shared by two launches at the same time: the prepared launch keeps a few and hands them out."""
+
+    __slots__ = ("_memory", "config", "offset", "parameters", "view", "write")
+
+    def __init__(self, parameters: Sequence[Parameter], grid: Extents, block: Extents, options: LaunchOptions) -> None:
+        attribute_bytes = attributes(options)
+        codes, offsets = value_layout(parameters)
+        pointers_at = len(attribute_bytes)
+        # The values start at a multiple of 64, for tensor maps; the config directly before them.
+        values_at = (pointers_at + 8 * len(parameters) + CONFIG_SIZE + 63) // 64 * 64
+        config_at = values_at - CONFIG_SIZE
+        packer = struct.Struct(f"<QQI4x{codes}")
+        size = config_at + STREAM_OFFSET + packer.size
+        self._memory = ctypes.create_string_buffer(size + 64)
+        base = (ctypes.addressof(self._memory) + 63) // 64 * 64
+        self.view = (ctypes.c_char * size).from_address(base)
+        self.config = base + config_at
+        self.parameters = base + pointers_at
+        self.offset = config_at + STREAM_OFFSET
+        self.view[0 : len(attribute_bytes)] = attribute_bytes
+        struct.pack_into(f"<{len(parameters)}Q", self.view, pointers_at, *(base + values_at + offset for offset in offsets))
+        struct.pack_into("<7I4x", self.view, config_at, *grid, *block, options.dynamic_shared_bytes)
+        count = len(attribute_bytes) // ATTRIBUTE_SIZE
+        fixed = (base if count else 0, count)
+        pack_into, view, offset = packer.pack_into, self.view, self.offset
+
+        def write(stream: int, values: Sequence[Any]) -> None:
+            pack_into(view, offset, stream, *fixed, *values)
+
+        self.write = write
