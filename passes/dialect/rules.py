@@ -20,7 +20,7 @@ INDICES = (
     "lane",
     "warp",
 )
-L2_POLICIES = ("evict_first", "evict_last", "evict_normal", "no_allocate")
+L2_POLICIES = ("evict_first", "evict_last", "evict_normal", "evict_unchanged")
 WGMMA_K = {"f16": 16, "bf16": 16, "tf32": 8, "e4m3": 32, "e5m2": 32, "s8": 32, "u8": 32}
 """K of m64nNkK by the element type of A and B."""
 MMA_SHAPES = ("m8n8k16", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32")
@@ -309,6 +309,47 @@ def _wgmma_wait(_attributes: Mapping[str, Any], operands: Sequence[str], results
     return "" if list(operands) == list(results) else "every accumulator that goes in comes out, with the same type"
 
 
+_MMA_INPUTS_OF = {
+    "m16n8k4": ("tf32",),
+    "m16n8k8": ("f16", "bf16", "tf32"),
+    "m16n8k16": ("f16", "bf16", "s8", "u8"),
+    "m16n8k32": ("e4m3", "e5m2", "s8", "u8"),
+    "m8n8k16": ("s8", "u8"),
+}
+_ELEMENT_BITS = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "s8": 8, "u8": 8}
+
+
+def mma_registers(shape: str, a_type: str, c_type: str, d_type: str) -> tuple[int, int, int, int]:
+    """32-bit registers a lane holds of A, B, C and D: the tile's bits over 32 lanes."""
+    m, nk = shape[1:].split("n")
+    n, k = nk.split("k")
+    rows, columns, depth = int(m), int(n), int(k)
+    bits = _ELEMENT_BITS[a_type]
+    c, d = (rows * columns // (64 if item == "f16" else 32) for item in (c_type, d_type))
+    return rows * depth * bits // 1024, columns * depth * bits // 1024, c, d
+
+
+def _mma(attributes: Mapping[str, Any], operands: Sequence[str], results: Sequence[str]) -> str:
+    shape, a, b, c, d = (attributes[key] for key in ("shape", "a_type", "b_type", "c_type", "d_type"))
+    legal = _MMA_INPUTS_OF[shape]
+    if a not in legal or b not in legal or (a != b and a not in ("e4m3", "e5m2", "s8", "u8")):
+        return f"{shape} multiplies {', '.join(legal)}, not {a} by {b}"
+    integer = a in ("s8", "u8")
+    if integer != (c == "s32") or integer != (d == "s32"):
+        return f"{a} accumulates in {'s32' if integer else 'floats'}, not {c} to {d}"
+    if (
+        (c != d and shape != "m16n8k16")
+        or ("f16" in (c, d) and a not in ("f16", "e4m3", "e5m2"))
+        or (a in ("e4m3", "e5m2") and "f16" in (c, d))
+    ):
+        return f"{shape} with {a} has no form with C in {c} and D in {d}"
+    counts = mma_registers(shape, a, c, d)
+    if len(operands) != sum(counts[:3]) or len(results) != counts[3]:
+        return f"{shape} takes {counts[0]} registers of A, {counts[1]} of B and {counts[2]} of C and gives {counts[3]}, not {len(operands)} and {len(results)}"
+    wide = next((text for text in (*operands, *results) if bits_of(text) != 32), "")
+    return f"every register has 32 bits; {wide} has {bits_of(wide)}" if wide else ""
+
+
 def _load_matrix(attributes: Mapping[str, Any], _operands: Sequence[str], results: Sequence[str]) -> str:
     return "" if len(results) == attributes["count"] else f"count = {attributes['count']}, but {len(results)} results"
 
@@ -339,6 +380,7 @@ _TOGETHER: dict[str, Callable[[Mapping[str, Any], Sequence[str], Sequence[str]],
     "wgmma": _wgmma(3),
     "wgmma_register_a": _wgmma(6),
     "wgmma_wait": _wgmma_wait,
+    "mma": _mma,
     "load_matrix": _load_matrix,
     "store_matrix": _store_matrix,
 }

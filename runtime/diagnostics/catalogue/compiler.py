@@ -134,4 +134,217 @@ ENTRIES: tuple[Entry, ...] = (
         'write fa4.role = {{name = "producer", first_warp = 0 : i32, warps = 4 : i32, registers = 40 : i32}}',
         "A role is an scf.execute_region whose warps first_warp .. first_warp + warps - 1 run its body.",
     ),
+    Entry(
+        "C014",
+        "Unknown target",
+        "there is no target {target!r} (known: {known})",
+        "compile for one of: {known}",
+        "A target is an entry of the table in passes/target.py: what the chip has, and LLVM's name for it.",
+        failing='module { gpu.module @kernels [#nvvm.target<chip = "sm_50">] { func.func @kernel() attributes {fa4.kernel, fa4.block = array<i32: 128, 1, 1>} { return } } }\n',
+        fixed='module { gpu.module @kernels [#nvvm.target<chip = "sm_90a">] { func.func @kernel() attributes {fa4.kernel, fa4.block = array<i32: 128, 1, 1>} { return } } }\n',
+    ),
+    Entry(
+        "C015",
+        "An operation was not lowered",
+        "{operation} is left after all lowering passes; LLVM has no word for it",
+        "run the passes that lower it (`lower-fa4,fa4-to-llvm`), or use an operation of arith, math, scf, vector, llvm or fa4",
+        "Before LLVM IR is made, every operation must be one of the LLVM or NVVM dialect. What is left was written by hand in a dialect "
+        "that the pipeline does not lower, or a lowering pass was left out.",
+    ),
+    Entry(
+        "C016",
+        "Unknown pass",
+        "there is no pass or pipeline element {name!r}{suggestion} ({reason})",
+        "`fa4dsl opt --help` lists the passes; options follow a pass' name in braces",
+        "A pipeline is a list of passes parted by commas: this compiler's by name, MLIR's as mlir-opt takes them.",
+    ),
+    Entry(
+        "C017",
+        "Not exactly one kernel",
+        "a compilation takes one gpu.module with one kernel function, {count} found",
+        "compile each kernel in a module of its own",
+        "An artifact holds one kernel: one entry, one manifest.",
+    ),
+    Entry(
+        "C018",
+        "A function that no library gives",
+        "the kernel calls {functions}, and there is no device library to take it from",
+        "use an operation that PTX has an instruction for (fa4.approximate, math.fma, ...)",
+        "LLVM turned an operation into a library call. Device code is compiled without a library, so that the PTX is whole and the "
+        "simulator sees every instruction.",
+    ),
+    Entry(
+        "C019",
+        "Unknown stage",
+        "there is no stage {stage!r} (known: {known})",
+        "choose one of: {known}",
+        "The stages are those that the compiler passes through, in order.",
+    ),
+    Entry(
+        "C020",
+        "Shared memory without a place",
+        "{name!r} has no offset in shared memory",
+        "run place-shared-memory before lower-memory",
+        "Addresses of shared arrays and barriers are offsets that place-shared-memory gives; lower-memory turns them into pointers.",
+    ),
+    Entry(
+        "C021",
+        "A shared array that is not an allocation",
+        "an address is taken of a shared array or barrier that is not directly an allocation's result",
+        "use the result of fa4.shared_alloc or fa4.mbarrier_alloc itself; choose between arrays by offset within one larger array",
+        "Arrays and barriers are names for fixed places. Passing them through loops or selections would make their place unknown to "
+        "the checks and to the placement.",
+    ),
+    Entry(
+        "C022",
+        "Threads are not whole warps",
+        "the CTA has {threads} threads, which is no multiple of 32, but warps are told apart",
+        "launch a multiple of 32 threads",
+        "The warp index comes from lane 0 by a shuffle in which all 32 lanes take part.",
+        failing="""module { gpu.module @kernels {
+  func.func @kernel(%p: !llvm.ptr<1>) attributes {fa4.kernel, fa4.block = array<i32: 100, 1, 1>} {
+    %warp = "fa4.index"() {what = "warp"} : () -> i32
+    llvm.store %warp, %p : i32, !llvm.ptr<1>
+    return
+  }
+} }
+""",
+        fixed=_kernel(
+            '%warp = "fa4.index"() {what = "warp"} : () -> i32', "llvm.store %warp, %p : i32, !llvm.ptr<1>", arguments="%p: !llvm.ptr<1>"
+        ),
+    ),
+    Entry(
+        "C023",
+        "Mathematics without an instruction",
+        "{operation} has no PTX instruction of its accuracy",
+        "use fa4.approximate (exp2, log2, rcp, rsqrt, sqrt, tanh, sin, cos), or one of: {known}",
+        "LLVM would call a library function for it, and device code has no library here. The hardware's approximations have names of "
+        "their own, so that their error is chosen, not met.",
+        failing=_kernel("%y = math.exp %x : f32", "llvm.store %y, %p : f32, !llvm.ptr<1>", arguments="%x: f32, %p: !llvm.ptr<1>"),
+        fixed=_kernel(
+            '%y = "fa4.approximate"(%x) {function = "exp2", ftz = false} : (f32) -> f32',
+            "llvm.store %y, %p : f32, !llvm.ptr<1>",
+            arguments="%x: f32, %p: !llvm.ptr<1>",
+        ),
+    ),
+    Entry(
+        "C025",
+        "Shared memory over capacity",
+        "kernel {kernel} needs {needed} bytes of shared memory, {over} more than the {limit} that a CTA of {target} can have; largest: {largest}",
+        "make the largest arrays smaller (fewer stages, narrower tiles), or let arrays whose lives do not meet share memory with overlay",
+        "Dynamic shared memory of a CTA is at most 227 KiB on Hopper: 228 KiB of the SM less 1 KiB that the system keeps.",
+        failing=_kernel(_array("tile", 100_000)),
+        fixed=_kernel(_array("tile", 50_000)),
+    ),
+    Entry(
+        "C030",
+        "A role beyond the CTA's warps",
+        "role {role} has the warps {first} to {last}, but the CTA has {warps} warps",
+        "launch more threads, or give the role fewer warps",
+        "Warps are counted from 0; a CTA of T threads has T / 32 of them.",
+    ),
+    Entry(
+        "C031",
+        "Two roles share warps",
+        "the roles {first} and {second} both have the warps {warps}",
+        "give each role warps of its own",
+        "Roles of one chain are branches of one if: a warp runs the first that fits, never the second.",
+    ),
+    Entry(
+        "C032",
+        "An impossible register budget",
+        "role {role} asks for {registers} registers; setmaxnreg takes {low} to {high} in steps of {step}",
+        "choose a multiple of {step} from {low} to {high}",
+        "PTX ISA, setmaxnreg: the count is an immediate from 24 to 256, a multiple of 8.",
+    ),
+    Entry(
+        "C033",
+        "A register budget for part of a warpgroup",
+        "role {role} asks for {registers} registers, but not all warps of its warpgroup do ({listed})",
+        "give all four warps of the warpgroup roles with the same budget",
+        "setmaxnreg acts on a warpgroup: all four warps must execute the same instruction, or the kernel hangs or misbehaves.",
+    ),
+    Entry(
+        "C034",
+        "Register budgets over the pool",
+        "the roles ask for {total} registers ({listed}), but the launch allocates {pool} ({threads} threads of {launch})",
+        "lower the budgets until their sum fits",
+        "setmaxnreg only moves registers between warps of a CTA. An increase waits until others have released enough; one that can "
+        "never be met waits for ever.",
+    ),
+    Entry(
+        "C040",
+        "A proxy fence is missing",
+        "{use} meets bytes of {object} that were written through the generic proxy, with no fence.proxy.async between",
+        "add fa4.fence_proxy_async before the {barrier}{where} in every writing thread, or let the compiler place it (fences = automatic)",
+        "Ordinary stores and the async unit (TMA, bulk copies, wgmma) reach memory through different proxies. A barrier orders threads, "
+        "not proxies: the writer must fence between its writes and the barrier (PTX ISA, Async proxy).",
+        severity="warning",
+    ),
+    Entry(
+        "C050",
+        "No ptxas",
+        "machine code needs NVIDIA's assembler ptxas, and it is not found",
+        "install the wheel nvidia-cuda-nvcc, or put a CUDA toolkit's bin folder on PATH (or set CUDA_HOME); PTX and the simulator need no ptxas",
+        "ptxas turns PTX into machine code. The driver could do it at load time, but without checks and with setmaxnreg ignored.",
+    ),
+    Entry(
+        "C051",
+        "ptxas refuses the PTX",
+        "ptxas refuses kernel {kernel}: {problem} (in: {instruction}; {count} errors in all)",
+        "mend the inline PTX at this line; where there is none, please report the kernel: the compiler made wrong PTX",
+        "Only inline PTX is the author's own; everything else the compiler emits must assemble.",
+    ),
+    Entry(
+        "C052",
+        "setmaxnreg is ignored",
+        "ptxas ignores the register budgets of kernel {kernel}: {reason}",
+        "declare the threads of the CTA and CTAs per SM (min_blocks = 1), and compile each kernel alone",
+        "Without a known register count at entry ptxas drops setmaxnreg: every role then keeps the launch's registers, and roles "
+        "written for more spill or fail.",
+    ),
+    Entry(
+        "C053",
+        "Registers spill",
+        "kernel {kernel} spills: {stores} bytes stored and {loads} bytes loaded a thread, with {registers} registers",
+        "hold fewer values at once (smaller tiles, shorter lives), or raise the register limit (min_blocks, max_registers, role budgets)",
+        "Values that do not fit in registers go to local memory, which is cached global memory: tens to hundreds of cycles each.",
+        severity="warning",
+    ),
+    Entry(
+        "C054",
+        "wgmma is serialized",
+        "ptxas serializes the wgmma of kernel {kernel}: {reason}",
+        "leave the accumulators alone between the first wgmma and its wait, and keep fences, commits and waits in the same control flow",
+        "ptxas keeps wgmma asynchronous only where it can prove that nobody touches the registers of those in flight. Otherwise it waits after each one.",
+        severity="warning",
+    ),
+    Entry(
+        "C055",
+        "ptxas failed",
+        "ptxas failed on kernel {kernel}: {reason}",
+        "run `ptxas --version` to see that it works; please report the kernel if it does",
+        "ptxas ended without naming a PTX line.",
+    ),
+    Entry(
+        "C056",
+        "No disassembler",
+        "SASS needs nvdisasm or cuobjdump, and neither is found",
+        "put a CUDA toolkit's bin folder on PATH, or set CUDA_HOME",
+        "The machine code is there; only the tool that prints it is missing.",
+    ),
+    Entry(
+        "C057",
+        "No machine code to show",
+        "the kernel was compiled without machine code",
+        "compile with assemble = True",
+        "SASS is printed from the cubin that ptxas makes.",
+    ),
+    Entry(
+        "C060",
+        "A file cannot be read",
+        "{file} cannot be read: {reason}",
+        "give the name of an MLIR text file, or - for the standard input",
+        "`opt` reads MLIR or LLVM IR as UTF-8 text.",
+    ),
 )

@@ -1,0 +1,162 @@
+"""PTX to machine code by ptxas, whose notes become diagnostics at the author's lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from fa4dsl.passes.target import Target
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Frame, Location, diagnostic, fail
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What ptxas made of one kernel. Sizes in bytes; spills are bytes stored and loaded a thread."""
+
+    cubin: bytes
+    registers: int = 0
+    spill_stores: int = 0
+    spill_loads: int = 0
+    stack: int = 0
+    shared: int = 0
+    barriers: int = 0
+    diagnostics: tuple[Diagnostic, ...] = field(default=())
+    log: str = ""
+
+
+@cache
+def find_tool(name: str) -> Path | None:
+    """A CUDA tool: from the wheels of NVIDIA's compiler (nvidia/cu13/bin and its older places), from CUDA_HOME, or from PATH."""
+    spec = find_spec("nvidia")
+    roots = [Path(entry) for entry in (spec.submodule_search_locations or ())] if spec else []
+    for root in roots:
+        for pattern in (f"cu*/bin/{name}", f"cuda_nvcc/bin/{name}", f"*/bin/{name}"):
+            found = sorted(root.glob(pattern))
+            if found:
+                return found[-1]
+    home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
+    if home and (Path(home) / "bin" / name).exists():
+        return Path(home) / "bin" / name
+    on_path = shutil.which(name)
+    return Path(on_path) if on_path else None
+
+
+@cache
+def ptxas_version() -> str:
+    """ptxas' version, such as "13.0.88", for cache keys; "" where there is none."""
+    tool = find_tool("ptxas")
+    if tool is None:
+        return ""
+    text = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
+    match = re.search(r"V(\d+(?:\.\d+)+)", text)
+    return match[1] if match else "unknown"
+
+
+def assemble(ptx: str, target: Target, kernel: str, place: Location | None = None) -> Assembly:
+    """Assembles PTX for `target`. `kernel` names the entry for messages, `place` is where it is defined.
+
+    Raises C050 where there is no ptxas, C051 where it refuses the PTX, C052 where it ignores setmaxnreg, C055 where it runs
+    too long or fails for another reason. Spills (C053) and serialized wgmma (C054) are reported in `diagnostics`.
+    """
+    tool = find_tool("ptxas")
+    if tool is None:
+        fail("C050", place)
+    with tempfile.TemporaryDirectory(prefix="fa4dsl-") as folder:
+        source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(ptx)
+        command = [str(tool), f"-arch={target.chip}", "-O3", "-v", "-lineinfo", str(source), "-o", str(output)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            fail("C055", place, kernel=kernel, reason=str(error))
+        log = done.stdout + done.stderr
+        if done.returncode:
+            _refuse(log, ptx, kernel, place)
+        cubin = output.read_bytes()
+    return _report(cubin, log, ptx, kernel, place)
+
+
+def _refuse(log: str, ptx: str, kernel: str, place: Location | None) -> None:
+    found = re.findall(r"line (\d+);\s*error\s*:\s*(.*)", log)
+    if not found:
+        fail("C055", place, kernel=kernel, reason=log.strip().splitlines()[0] if log.strip() else "ptxas failed without a word")
+    line, problem = int(found[0][0]), found[0][1].strip()
+    instruction = ptx.splitlines()[line - 1].strip() if line <= len(ptx.splitlines()) else ""
+    fail("C051", source_of(ptx, line) or place, kernel=kernel, problem=problem, instruction=instruction, count=len(found))
+
+
+def source_of(ptx: str, line: int) -> Location | None:
+    """The author's position of a PTX line: the last `.loc` before it with a line number."""
+    lines = ptx.splitlines()
+    files = {int(number): name for number, name in re.findall(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', ptx, re.MULTILINE)}
+    for text in reversed(lines[:line]):
+        match = re.match(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)", text)
+        if match and int(match[2]) and int(match[1]) in files:
+            return Location(files[int(match[1])], int(match[2]), int(match[3]))
+    return None
+
+
+def _number(pattern: str, log: str) -> int:
+    return sum(int(value) for value in re.findall(pattern, log))
+
+
+def _report(cubin: bytes, log: str, ptx: str, kernel: str, place: Location | None) -> Assembly:
+    stores, loads = _number(r"(\d+) bytes spill stores", log), _number(r"(\d+) bytes spill loads", log)
+    found: list[Diagnostic] = []
+    if "setmaxnreg' ignored" in log or ("setmaxnreg" in log and "ignored" in log):
+        line = next((line for line in log.splitlines() if "setmaxnreg" in line), "")
+        fail("C052", *_at(ptx, "setmaxnreg", place), kernel=kernel, reason=line.partition("ignored; ")[2].strip(". ") or line.strip())
+    if stores or loads:
+        registers = _number(r"Used (\d+) registers", log)
+        found.append(diagnostic("C053", place, kernel=kernel, stores=stores, loads=loads, registers=registers))
+    for line in log.splitlines():
+        if "wgmma" in line and "serializ" in line:
+            reason = line.partition("due to ")[2].partition(" in function")[0].partition(" in the function")[0].strip(". ") or line.strip()
+            found.append(diagnostic("C054", *_at(ptx, "wgmma.mma_async", place), kernel=kernel, reason=reason))
+    return Assembly(
+        cubin=cubin,
+        registers=_number(r"Used (\d+) registers", log),
+        spill_stores=stores,
+        spill_loads=loads,
+        stack=_number(r"(\d+) bytes stack frame", log),
+        shared=_number(r"(\d+) bytes smem", log),
+        barriers=_number(r"used (\d+) barriers", log),
+        diagnostics=tuple(_unique(found)),
+        log=log,
+    )
+
+
+def _unique(found: list[Diagnostic]) -> list[Diagnostic]:
+    return list({str(item): item for item in found}.values())
+
+
+def _at(ptx: str, word: str, place: Location | None) -> list[Frame]:
+    """The author's line of the first instruction with `word`, then the kernel's."""
+    for number, text in enumerate(ptx.splitlines(), 1):
+        if word in text:
+            source = source_of(ptx, number)
+            if source is not None:
+                return [Frame(source), *([Frame(place, "the kernel")] if place else [])]
+    return [Frame(place)] if place else []
+
+
+def disassemble(cubin: bytes) -> str:
+    """SASS of machine code, by nvdisasm or cuobjdump. C056 where neither is there."""
+    for name, arguments in (("nvdisasm", ["-g", "-c"]), ("cuobjdump", ["-sass"])):
+        tool = find_tool(name)
+        if tool is None:
+            continue
+        with tempfile.TemporaryDirectory(prefix="fa4dsl-") as folder:
+            path = Path(folder, "kernel.cubin")
+            path.write_bytes(cubin)
+            done = subprocess.run([str(tool), *arguments, str(path)], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return done.stdout
+    raise Fa4dslError(diagnostic("C056"))

@@ -1,0 +1,91 @@
+"""From the LLVM dialect to LLVM IR text and PTX."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from fa4dsl.passes import llvm_library
+from fa4dsl.passes.kernel import gpu_modules, walk
+from fa4dsl.passes.locations import operation_frames
+from fa4dsl.passes.rewriting import is_convergent
+from fa4dsl.passes.target import Target
+from fa4dsl.runtime.diagnostics import Fa4dslError, diagnostic, fail
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+OPTIMISATION = "default<O3>"
+
+_ASM_CALL = re.compile(
+    r'^(?P<call>.* call .*\basm (?:[a-z]+ )*"(?P<text>(?:[^"\\]|\\.)*)", "[^"]*"\(.*\))(?P<rest>(?: #\d+)?(?:, ![^ ]+ ![^ ]+)*)$'
+)
+
+
+def to_llvm_ir(module: ir.Module, target: Target) -> str:
+    """LLVM IR of a module whose gpu.module holds only LLVM and NVVM operations.
+
+    Raises C015 for an operation that was not lowered. Inline assembly whose instructions several threads execute together is
+    marked `convergent`, which MLIR's operation cannot say: without it LLVM may sink such a call into a branch.
+    """
+    from mlir import ir
+    from mlir._mlir_libs import _mlirRegisterEverything as registration  # type: ignore[import-not-found]
+    from mlir.dialects import llvm
+
+    modules = gpu_modules(module)
+    if len(modules) != 1:
+        fail("C017", count=len(modules))
+    _refuse_leftovers(modules[0])
+    registration.register_llvm_translations(module.context)
+    with module.context, ir.Location.unknown():
+        plain = ir.Module.create()
+        for operation in list(modules[0].regions[0].blocks[0]):
+            ir.InsertionPoint(plain.body).insert(operation.operation.clone())
+        text = llvm.translate_module_to_llvmir(plain.operation)
+    triple = f'target triple = "{target.triple}"'
+    if "target triple" not in text:
+        text = text.replace("\n\n", f"\n{triple}\n\n", 1)
+    return mark_convergent(text)
+
+
+def _refuse_leftovers(gpu_module: ir.Operation) -> None:
+    """C015 for each operation that LLVM has no word for: MLIR's translation crashes on them."""
+    left = [item for item in walk(gpu_module) if not item.name.startswith(("llvm.", "nvvm."))]
+    if left:
+        found: dict[str, ir.Operation] = {}
+        for item in left:
+            found.setdefault(item.name, item)
+        raise Fa4dslError(*(diagnostic("C015", *operation_frames(item), operation=name) for name, item in list(found.items())[:5]))
+
+
+def mark_convergent(text: str) -> str:
+    """LLVM IR with `convergent` on the inline-assembly calls that need it."""
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if " asm " not in line:
+            continue
+        match = _ASM_CALL.match(line)
+        if match is not None and is_convergent(match["text"]) and " convergent" not in match["rest"]:
+            lines[i] = f"{match['call']} convergent{match['rest']}"
+    return "\n".join(lines)
+
+
+def to_ptx(text: str, target: Target) -> str:
+    """PTX of LLVM IR: LLVM's O3 pipeline and its NVPTX back end.
+
+    Raises C018 where the code calls a function that no library gives.
+    """
+    with llvm_library.parse(text, target) as opened:
+        opened.optimise(OPTIMISATION)
+        ptx = opened.ptx()
+    missing = re.findall(r"^\.extern \.func\b(?:[^;]*?\))?\s*([\w$.]+)", ptx, re.MULTILINE)
+    if missing:
+        fail("C018", functions=", ".join(sorted(set(missing))))
+    return ptx
+
+
+def optimised(text: str, target: Target) -> str:
+    """LLVM IR after LLVM's pipeline, for people to read."""
+    with llvm_library.parse(text, target) as opened:
+        opened.optimise(OPTIMISATION)
+        return opened.text()

@@ -1,0 +1,51 @@
+"""MLIR's own errors as catalogue errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from fa4dsl.passes.locations import frames_of
+from fa4dsl.runtime.diagnostics import Fa4dslError, diagnostic
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+
+@contextmanager
+def mlir_errors(context: ir.Context, stage: str, raised: list[Fa4dslError] | None = None) -> Iterator[None]:
+    """Turns an MLIRError inside the block into C001 with MLIR's words and the frames of its locations.
+
+    `raised` holds errors that passes of ours met inside MLIR; the first is raised in MLIR's place.
+    """
+    from mlir import ir
+
+    notes: list[tuple[str, Any]] = []
+
+    def keep(message: Any) -> bool:
+        notes.append((str(message.message), message.location))
+        return True
+
+    handler = context.attach_diagnostic_handler(keep)
+    try:
+        yield
+    except ir.MLIRError as error:
+        if raised:
+            raise raised[0] from None
+        messages = [(item.message, item.location) for item in error.error_diagnostics]
+        messages = messages or notes or [(str(error), None)]
+        problem = messages[0][0]
+        frames = [frame for _, location in messages if location is not None for frame in frames_of(location)]
+        shown = tuple(dict.fromkeys(frames))[:3]
+        raise Fa4dslError(diagnostic("C001", *shown, stage=stage, problem=problem)) from None
+    finally:
+        handler.detach()
+
+
+def parse(text: str, context: ir.Context, name: str = "-") -> ir.Module:
+    """Parses a module; C001 where it is not valid. Locations without a file of their own point into `name`."""
+    from mlir import ir
+
+    with context, mlir_errors(context, f"when it is read from {name}"):
+        return ir.Module.parse(text)

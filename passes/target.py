@@ -1,0 +1,86 @@
+"""Compilation targets as data. Passes ask a target what it has; none of them looks at its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fa4dsl.runtime.diagnostics import fail
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+DEFAULT = "sm_90a"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a GPU architecture has. Sizes in bytes. Source: PTX ISA and the CUDA programming guide's table of compute capabilities."""
+
+    name: str
+    """What the author writes and the manifest holds, such as "sm_90a"."""
+    chip: str
+    """LLVM's and ptxas' name."""
+    ptx_version: int
+    """PTX ISA version times ten, such as 86 for 8.6."""
+    shared_bytes_per_block: int
+    """The most dynamic shared memory that a block can opt in to."""
+    registers_per_sm: int = 65536
+    registers_per_thread: int = 255
+    register_step: int = 8
+    """Register counts per thread are rounded to this in allocation and in setmaxnreg."""
+    minimum_role_registers: int = 24
+    maximum_role_registers: int = 256
+    threads_per_block: int = 1024
+    warp_size: int = 32
+    warpgroup_warps: int = 4
+    named_barriers: int = 16
+    portable_cluster: int = 8
+    largest_cluster: int = 16
+    """Needs the non-portable attribute at launch."""
+    shared_alignment: int = 1024
+    """Alignment of the start of dynamic shared memory where a kernel has no static shared memory."""
+    has_clusters: bool = True
+    has_tma: bool = True
+    has_wgmma: bool = True
+    has_setmaxnreg: bool = True
+    has_three_input_max: bool = False
+    triple: str = "nvptx64-nvidia-cuda"
+
+    @property
+    def features(self) -> str:
+        """LLVM's feature string."""
+        return f"+ptx{self.ptx_version}"
+
+
+TARGETS: dict[str, Target] = {
+    "sm_90a": Target(name="sm_90a", chip="sm_90a", ptx_version=86, shared_bytes_per_block=227 * 1024),
+    "sm_100a": Target(
+        name="sm_100a",
+        chip="sm_100a",
+        ptx_version=86,
+        shared_bytes_per_block=227 * 1024,
+        has_wgmma=False,
+        has_three_input_max=True,
+    ),
+}
+
+
+def target_named(name: str) -> Target:
+    """The target of that name; C014 where there is none."""
+    if name not in TARGETS:
+        fail("C014", target=name, known=", ".join(TARGETS))
+    return TARGETS[name]
+
+
+def target_of(module: ir.Module) -> Target:
+    """The target that a module names: `#nvvm.target<chip = ...>` on its gpu.module, else the default."""
+    for operation in module.body:
+        inner = operation.operation
+        if inner.name == "gpu.module" and "targets" in inner.attributes:
+            text = str(inner.attributes["targets"])
+            for target in TARGETS.values():
+                if f'"{target.chip}"' in text:
+                    return target
+            fail("C014", target=text, known=", ".join(TARGETS))
+    return TARGETS[DEFAULT]
