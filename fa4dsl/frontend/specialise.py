@@ -1,0 +1,182 @@
+"""One kernel with its compile-time arguments, as a module of the fa4 dialect."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fa4dsl.frontend.functions import evaluated_annotations
+from fa4dsl.frontend.source import Source
+from fa4dsl.frontend.statements import run_function
+from fa4dsl.frontend.trace import CallFrame, Trace, activated
+from fa4dsl.frontend.values import Value, describe
+from fa4dsl.runtime.diagnostics import Location, fail
+from fa4dsl.types import DType, PointerType, RaggedTensorMap, TensorMap
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+LARGEST_BLOCK = 1024
+LARGEST_CLUSTER = 16
+
+Sizes = int | tuple[int, ...] | Callable[..., Any] | None
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """What stands in the parentheses of ``@kernel(...)``. `threads` and `cluster` may be functions of the compile-time arguments."""
+
+    threads: Sizes = None
+    cluster: Sizes = None
+    min_blocks: int = 0
+    max_registers: int = 0
+    fences: str = "automatic"
+
+
+@dataclass
+class Module:
+    """A traced kernel."""
+
+    context: ir.Context
+    module: ir.Module
+    sources: dict[str, str]
+
+
+def run_time_parameters(function: Callable[..., Any]) -> dict[str, Any]:
+    """Names and annotated types of the run-time (positional) parameters. Raises L035 or L036 for what cannot be one."""
+    signature = inspect.signature(function)
+    where = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
+    annotations = evaluated_annotations(function)
+    found: dict[str, Any] = {}
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            continue
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.default is not parameter.empty:
+            fail("L036", where, name=name)
+        wanted = annotations.get(name)
+        is_map = isinstance(wanted, type) and issubclass(wanted, TensorMap | RaggedTensorMap)
+        if not (isinstance(wanted, DType | PointerType) or is_map) or (
+            isinstance(wanted, DType) and (wanted.bits == 8 and wanted.is_float)
+        ):
+            given = "no annotation" if wanted is None else f"the annotation {wanted}"
+            fail("L035", where, name=name, given=given)
+        found[name] = wanted
+    return found
+
+
+def compile_time_parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """The keyword-only parameters."""
+    parameters = inspect.signature(function).parameters
+    return {name: item for name, item in parameters.items() if item.kind is item.KEYWORD_ONLY}
+
+
+def sizes(kernel: str, what: str, given: Sizes, constants: Mapping[str, Any], limit: int, where: Location) -> tuple[int, int, int]:
+    """A block or cluster shape: a number, a tuple, or a function of the compile-time arguments it names. Raises L037."""
+    value: Any = given
+    if callable(given):
+        wanted = [name for name in inspect.signature(given).parameters if name in constants]
+        value = given(**{name: constants[name] for name in wanted})
+    items = value if isinstance(value, tuple | list) else (value,)
+    shape = (*items, 1, 1, 1)[: max(3, len(items))]
+    if len(shape) != 3 or not all(isinstance(item, int) and item >= 1 for item in shape) or shape[0] * shape[1] * shape[2] > limit:
+        fail("L037", where, kernel=kernel, what=what, given=value, limit=limit)
+    return shape[0], shape[1], shape[2]
+
+
+def trace_kernel(source: Source, options: KernelOptions, constants: Mapping[str, Any]) -> Module:
+    """Builds the fa4 module of one specialisation. Every user mistake is an L error; no other exception leaves it."""
+    from mlir import ir
+
+    from fa4dsl.passes.dialect.definition import new_context
+
+    function = source.function
+    where = source.location(source.node)
+    where = Location(where.file, where.line, where.column)
+    parameters = run_time_parameters(function)
+    context = new_context()
+    with context, ir.Location.file(source.file, where.line, where.column, context=context):
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            container = ir.Operation.create("gpu.module", attributes={"sym_name": ir.StringAttr.get("kernels")}, regions=1)
+        inner = container.regions[0].blocks.append()
+        types = [ir.Type.parse("!fa4.tensor_map" if isinstance(item, type) else item.mlir) for item in parameters.values()]
+        with ir.InsertionPoint(inner):
+            attributes = {
+                "sym_name": ir.StringAttr.get(source.name),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
+            }
+            made = ir.Operation.create("func.func", attributes=attributes, regions=1)
+        entry = made.regions[0].blocks.append(*types, arg_locs=[ir.Location.current] * len(types))
+        trace = Trace(context, module, entry)
+        trace.location = where
+        trace.cluster = sizes(source.name, "cluster", options.cluster or 1, constants, LARGEST_CLUSTER, where)
+        if options.threads is not None:
+            trace.block = sizes(source.name, "threads", options.threads, constants, LARGEST_BLOCK, where)
+            trace.threads = trace.block[0] * trace.block[1] * trace.block[2]
+        trace.remember_source(source.file)
+        with activated(trace), ir.InsertionPoint(entry):
+            names = dict(constants)
+            maps = {}
+            for (name, wanted), argument in zip(parameters.items(), entry.arguments, strict=True):
+                names[name] = _parameter(trace, name, wanted, argument, where, maps)
+            frame = CallFrame(source, names)
+            trace.frames.append(frame)
+            result = run_function(trace, frame)
+            if result is not None:
+                trace.fail("L033", where, given=describe(result))
+            trace.create("func.return")
+            for finish in trace.finishers:
+                finish()
+            _finish(trace, made, source, options, parameters, maps, where)
+    return Module(context, module, trace.sources)
+
+
+def _parameter(trace: Trace, name: str, wanted: Any, argument: Any, where: Location, maps: dict[str, Any]) -> Any:
+    if isinstance(wanted, PointerType):
+        from fa4dsl.language.memory import PointerValue
+
+        return PointerValue(argument, wanted, where)
+    if isinstance(wanted, DType):
+        return Value(argument, wanted, where)
+    from fa4dsl.language.tma import MapValue, RaggedMapValue
+
+    made = (RaggedMapValue if issubclass(wanted, RaggedTensorMap) else MapValue)(argument, name, where)
+    maps[name] = made
+    return made
+
+
+def _finish(
+    trace: Trace, function: Any, source: Source, options: KernelOptions, parameters: dict[str, Any], maps: dict[str, Any], where: Location
+) -> None:
+    """The launch attributes, which are known once the body has been traced."""
+    from mlir import ir
+
+    if not trace.threads:
+        warps = sum(role.warps for role in trace.roles)
+        if not warps:
+            trace.fail("L038", where, kernel=source.name)
+        trace.threads = 32 * warps
+        trace.block = (trace.threads, 1, 1)
+    attributes = function.attributes
+    attributes["fa4.kernel"] = ir.StringAttr.get(source.name)
+    attributes["fa4.block"] = ir.DenseI32ArrayAttr.get(list(trace.block))
+    attributes["fa4.cluster"] = ir.DenseI32ArrayAttr.get(list(trace.cluster))
+    attributes["fa4.fences"] = ir.StringAttr.get(options.fences)
+    i32 = ir.IntegerType.get_signless(32)
+    if options.min_blocks:
+        attributes["fa4.min_blocks"] = ir.IntegerAttr.get(i32, options.min_blocks)
+    if options.max_registers:
+        attributes["fa4.max_registers"] = ir.IntegerAttr.get(i32, options.max_registers)
+    listed = []
+    for name, wanted in parameters.items():
+        fields: dict[str, ir.Attribute] = {"name": ir.StringAttr.get(name)}
+        if isinstance(wanted, PointerType):
+            fields |= {"kind": ir.StringAttr.get("pointer"), "dtype": ir.StringAttr.get(wanted.dtype.name)}
+        elif isinstance(wanted, DType):
+            fields |= {"kind": ir.StringAttr.get("scalar"), "dtype": ir.StringAttr.get(wanted.name)}
+        else:
+            fields |= {"kind": ir.StringAttr.get("tensor_map"), **maps[name].manifest_fields()}
+        listed.append(ir.DictAttr.get(fields))
+    attributes["fa4.parameters"] = ir.ArrayAttr.get(listed)

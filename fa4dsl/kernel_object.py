@@ -1,0 +1,224 @@
+"""Kernels: the decorator, specialisation by compile-time arguments, compilation on demand, and launching."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from fa4dsl.frontend.source import Source, read_source
+from fa4dsl.frontend.specialise import KernelOptions, Sizes, compile_time_parameters, run_time_parameters, trace_kernel
+from fa4dsl.runtime.diagnostics import Location, fail
+
+if TYPE_CHECKING:
+    from fa4dsl.frontend.specialise import Module
+    from fa4dsl.passes.pipeline import Compilation
+    from fa4dsl.runtime.artifact import Artifact
+    from fa4dsl.runtime.launch import BoundLaunch, LaunchResult
+
+Grid = int | Sequence[int]
+
+
+class Kernel:
+    """A kernel function. ``kernel.bind(c=...)`` fixes its compile-time (keyword-only) arguments; without any, it launches as it is.
+
+    Names from the module and from closures are read when a specialisation is first compiled; later changes of them are not seen.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: KernelOptions) -> None:
+        self.function = function
+        self.options = options
+        functools.update_wrapper(self, function)
+        self._bound: dict[Any, BoundKernel] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @cached_property
+    def source(self) -> Source:
+        return read_source(self.function)
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """Run-time parameters, in launch order: name to type."""
+        return run_time_parameters(self.function)
+
+    @property
+    def place(self) -> Location:
+        code = self.function.__code__
+        return Location(code.co_filename, code.co_firstlineno)
+
+    def bind(self, **constants: Any) -> BoundKernel:
+        """This kernel for fixed compile-time arguments; the same object for the same arguments. Compiles nothing yet.
+
+        Raises L039 for a missing or unknown argument, L043 for one that cannot be a key (make it a frozen dataclass, a tuple or a number).
+        """
+        wanted = compile_time_parameters(self.function)
+        complete = {name: item.default for name, item in wanted.items() if item.default is not item.empty} | constants
+        unknown = [name for name in constants if name not in wanted]
+        missing = [name for name in wanted if name not in complete]
+        if unknown or missing:
+            problem = f"got {', '.join(unknown)}" if unknown else f"got none for {', '.join(missing)}"
+            fail("L039", self.place, kernel=self.name, expected=", ".join(wanted) or "none", problem=problem)
+        try:
+            key = tuple((name, type(complete[name]), complete[name]) for name in sorted(complete))
+            hash(key)
+        except TypeError:
+            name = next(name for name in sorted(complete) if not _hashable(complete[name]))
+            fail("L043", self.place, name=name, given=type(complete[name]).__name__)
+        with self._lock:
+            bound = self._bound.get(key)
+            if bound is None:
+                bound = self._bound[key] = BoundKernel(self, complete)
+            return bound
+
+    def __call__(self, *arguments: Any, **constants: Any) -> BoundKernel:
+        """``kernel(c=...)`` is ``kernel.bind(c=...)``. Positional arguments belong behind a grid: ``kernel[grid](...)`` (L059)."""
+        if arguments:
+            fail("L059", self.place, kernel=self.name)
+        return self.bind(**constants)
+
+    def __getitem__(self, grid: Grid) -> BoundLaunch:
+        """``kernel[grid](*arguments)`` launches a kernel that has no compile-time arguments."""
+        return self.bind()[grid]
+
+    def launch(self, grid: Grid, arguments: Sequence[Any] | Mapping[str, Any], **options: Any) -> LaunchResult:
+        """Launches a kernel that has no compile-time arguments; see `BoundKernel.launch`."""
+        return self.bind().launch(grid, arguments, **options)
+
+    def compile(self) -> Artifact:
+        """Compiles a kernel that has no compile-time arguments."""
+        return self.bind().compile()
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}>"
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+class BoundKernel:
+    """A kernel with all compile-time arguments given. Compiled once, at first need; safe to use from several threads."""
+
+    def __init__(self, kernel: Kernel, constants: Mapping[str, Any]) -> None:
+        self.kernel = kernel
+        self.constants = dict(constants)
+        self._lock = threading.Lock()
+        self._compilation: Compilation | None = None
+        self._launches: dict[Any, BoundLaunch] = {}
+
+    @property
+    def name(self) -> str:
+        return self.kernel.name
+
+    def trace(self) -> Module:
+        """The kernel as a fresh module of the fa4 dialect, before any pass. Raises the L errors of its source."""
+        return trace_kernel(self.kernel.source, self.kernel.options, self.constants)
+
+    @property
+    def compilation(self) -> Compilation:
+        """Stages, artifact and timings."""
+        if self._compilation is None:
+            with self._lock:
+                if self._compilation is None:
+                    from fa4dsl.passes.pipeline import CompileOptions, compile_module
+
+                    traced = self.trace()
+                    with traced.context:
+                        self._compilation = compile_module(traced.module, CompileOptions(sources=traced.sources))
+        return self._compilation
+
+    def compile(self) -> Artifact:
+        """Compiles now and gives the artifact."""
+        return self.compilation.artifact
+
+    @property
+    def artifact(self) -> Artifact:
+        """PTX, cubin and manifest."""
+        return self.compilation.artifact
+
+    @property
+    def stages(self) -> Any:
+        """The kernel at every stage of the compiler, as text: ``stages.fa4``, ``stages.nvvm``, ``stages.llvm``, ``stages.ptx``, ``stages.sass``."""
+        return self.compilation.stages
+
+    def __getitem__(self, grid: Grid) -> BoundLaunch:
+        """``bound[grid](*arguments)``: launches on the device where the arrays live; the fast path."""
+        try:
+            return self._launches[grid]
+        except (KeyError, TypeError):
+            launch = self.artifact[grid]
+            if isinstance(grid, int | tuple):
+                self._launches[grid] = launch
+            return launch
+
+    def launch(
+        self,
+        grid: Grid,
+        arguments: Sequence[Any] | Mapping[str, Any],
+        *,
+        device: Literal["auto", "cuda", "simulator"] = "auto",
+        stream: Any = None,
+        **options: Any,
+    ) -> LaunchResult:
+        """Launches over `grid` CTAs with every option of `fa4dsl.runtime.launch.launch`."""
+        from fa4dsl.runtime.launch import launch
+
+        return launch(self.artifact, grid, arguments, device=device, stream=stream, **options)
+
+    def check(
+        self, grid: Grid, arguments: Sequence[Any] | Mapping[str, Any], *, schedules: Sequence[str] = ("late",), seed: int = 0
+    ) -> Any:
+        """Runs in the simulator under each schedule and gives the reports, one per schedule; stops at the first that finds a fault.
+
+        The arguments are host arrays; they hold the last run's results.
+        """
+        reports = []
+        for schedule in schedules:
+            result = self.launch(grid, arguments, device="simulator", schedule=schedule, seed=seed, check=True)
+            reports.append(result.report)
+            if not getattr(result.report, "ok", True):
+                break
+        return reports
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.constants.items())
+        return f"<kernel {self.name}({given})>"
+
+
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    threads: Sizes = None,
+    cluster: Sizes = None,
+    min_blocks: int = 0,
+    max_registers: int = 0,
+    fences: Literal["automatic", "manual"] = "automatic",
+) -> Any:
+    """Decorator: makes a Python function a kernel.
+
+    Positional parameters are run-time ones and carry a type: a scalar type, ``Pointer[f32]``, `TensorMap`, `RaggedTensorMap`.
+    Keyword-only parameters are known at compile time; `bind` fixes them.
+
+    Args:
+        threads: of a CTA: a number, (x, y, z), or a function of compile-time arguments (``lambda c: c.rows``). Left out, the roles decide.
+        cluster: CTAs of a cluster, likewise; at most 16, 8 portably.
+        min_blocks: CTAs that must fit on an SM together; caps registers.
+        max_registers: registers a thread may use (.maxnreg).
+        fences: "automatic" lets the compiler insert proxy fences, "manual" leaves them to the author and reports what is missing.
+    """
+    options = KernelOptions(threads, cluster, min_blocks, max_registers, fences)
+    if fences not in ("automatic", "manual"):
+        fail("L058", given=fences)
+    if function is not None:
+        return Kernel(function, options)
+    return lambda wrapped: Kernel(wrapped, options)

@@ -1,0 +1,164 @@
+"""Mathematics on scalars, vectors and register arrays, element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fa4dsl.frontend.arithmetic import elementwise, same_type, select, truth
+from fa4dsl.frontend.trace import current
+from fa4dsl.frontend.values import Arithmetic, Value, as_value, constant, describe, is_number
+from fa4dsl.types import f32
+
+
+def _approximate(function: str, value: Any, ftz: bool) -> Any:
+    def scalar(x: Any) -> Value:
+        if is_number(x):
+            x = constant(float(x), f32)
+        if not isinstance(x, Value) or x.type != f32:
+            current().fail("L011", current().place_of(x), expected=f32, given=describe(x))
+        return Value(current().fa4("approximate", [x.ir], {"function": function, "ftz": ftz}, ["f32"]).result, f32)
+
+    return elementwise(scalar, value)
+
+
+def exp2(value: Any, ftz: bool = False) -> Any:
+    """2**x, f32, the hardware's approximation (ex2.approx: about 2 ulp; exp2(-inf) is 0)."""
+    return _approximate("exp2", value, ftz)
+
+
+def log2(value: Any, ftz: bool = False) -> Any:
+    """The binary logarithm, f32: lg2.approx."""
+    return _approximate("log2", value, ftz)
+
+
+def rcp(value: Any, ftz: bool = False) -> Any:
+    """1/x, f32: rcp.approx (1 ulp; rcp(0) is inf)."""
+    return _approximate("rcp", value, ftz)
+
+
+def rsqrt(value: Any, ftz: bool = False) -> Any:
+    """1/sqrt(x), f32: rsqrt.approx."""
+    return _approximate("rsqrt", value, ftz)
+
+
+def sqrt(value: Any, ftz: bool = False) -> Any:
+    """The square root, f32: sqrt.approx."""
+    return _approximate("sqrt", value, ftz)
+
+
+def tanh(value: Any) -> Any:
+    """The hyperbolic tangent, f32: tanh.approx."""
+    return _approximate("tanh", value, False)
+
+
+def sin(value: Any) -> Any:
+    """The sine, f32: sin.approx (the error grows with |x|)."""
+    return _approximate("sin", value, False)
+
+
+def cos(value: Any) -> Any:
+    """The cosine, f32: cos.approx (the error grows with |x|)."""
+    return _approximate("cos", value, False)
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """a*b + c, rounded once: fma.rn."""
+
+    def scalar(x: Any, y: Any, z: Any) -> Value:
+        trace = current()
+        dtype = next((item.dtype for item in (x, y, z) if isinstance(item, Value)), f32)
+        values = [as_value(item, dtype) for item in (x, y, z)]
+        if not dtype.is_float or dtype.bits == 8:
+            trace.fail("L015", operation="fma", dtype=dtype)
+        return Value(trace.create("math.fma", [item.ir for item in values], [dtype.mlir]).result, dtype)
+
+    return elementwise(scalar, a, b, c)
+
+
+def _extreme(name: str, left: Any, right: Any) -> Any:
+    def scalar(x: Any, y: Any) -> Any:
+        if is_number(x) and is_number(y):
+            return max(x, y) if name == "max" else min(x, y)
+        first, second = same_type(name, x, y)
+        dtype = first.type
+        if dtype.is_float:
+            operation = f"arith.{name}numf"
+        else:
+            operation = f"arith.{name}{'s' if dtype.kind == 'int' else 'u'}i"
+        made = current().create(operation, [first.ir, second.ir], [dtype.mlir]).result
+        either, both = first.nonnegative or second.nonnegative, first.nonnegative and second.nonnegative
+        return Value(made, dtype, nonnegative=either if name == "max" else both)
+
+    return elementwise(scalar, left, right)
+
+
+def maximum(left: Any, right: Any) -> Any:
+    """The larger; of a number and a NaN, the number (max.f32)."""
+    return _extreme("max", left, right)
+
+
+def minimum(left: Any, right: Any) -> Any:
+    """The smaller; of a number and a NaN, the number (min.f32)."""
+    return _extreme("min", left, right)
+
+
+def max3(a: Any, b: Any, c: Any) -> Any:
+    """The largest of three (one instruction where the target has it)."""
+    return maximum(maximum(a, b), c)
+
+
+def min3(a: Any, b: Any, c: Any) -> Any:
+    """The smallest of three (one instruction where the target has it)."""
+    return minimum(minimum(a, b), c)
+
+
+def where(condition: Any, yes: Any, no: Any) -> Any:
+    """`yes` where the condition holds, else `no`; both are evaluated, nothing branches."""
+
+    def scalar(test: Any, x: Any, y: Any) -> Any:
+        if not isinstance(test, Arithmetic):
+            return x if test else y
+        if is_number(x) and is_number(y):
+            x = as_value(x, f32 if isinstance(x, float) or isinstance(y, float) else None)
+        first, second = same_type("where", x, y)
+        return select(truth(test), first, second)
+
+    return elementwise(scalar, condition, yes, no)
+
+
+def popcount(value: Any) -> Any:
+    """The number of one bits: popc."""
+    return _bits("math.ctpop", value)
+
+
+def leading_zeros(value: Any) -> Any:
+    """The number of zero bits above the highest one: clz."""
+    return _bits("math.ctlz", value)
+
+
+def _bits(operation: str, value: Any) -> Any:
+    def scalar(x: Any) -> Value:
+        if not isinstance(x, Value) or not x.dtype.is_integer:
+            current().fail("L011", current().place_of(x), expected="an integer", given=describe(x))
+        return Value(current().create(operation, [x.ir], [x.type.mlir]).result, x.type, nonnegative=True)
+
+    return elementwise(scalar, value)
+
+
+def floor(value: Any) -> Any:
+    """The largest integer not above, as a float."""
+    return _rounded("math.floor", value)
+
+
+def ceil(value: Any) -> Any:
+    """The smallest integer not below, as a float."""
+    return _rounded("math.ceil", value)
+
+
+def _rounded(operation: str, value: Any) -> Any:
+    def scalar(x: Any) -> Value:
+        if not isinstance(x, Value) or not x.dtype.is_float:
+            current().fail("L011", current().place_of(x), expected="a float", given=describe(x))
+        return Value(current().create(operation, [x.ir], [x.type.mlir]).result, x.type)
+
+    return elementwise(scalar, value)

@@ -1,0 +1,72 @@
+"""Python's own functions in a kernel: `range` loops at run time, `min`, `max`, `abs`, `sum` work on run-time values."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from fa4dsl.frontend.calls import is_run_time
+from fa4dsl.frontend.loops import RunTimeRange, StaticRange
+from fa4dsl.frontend.trace import current
+from fa4dsl.frontend.values import Arithmetic, needs_constant
+from fa4dsl.language import math
+
+
+def static_range(*bounds: Any) -> StaticRange:
+    """``for i in static_range(n)``: unrolled; bounds are compile-time integers (L021 otherwise)."""
+    for bound in bounds:
+        if not isinstance(bound, int):
+            needs_constant(bound, "a bound of static_range")
+    return StaticRange(range(*bounds))
+
+
+def _range(*bounds: Any) -> RunTimeRange:
+    if not 1 <= len(bounds) <= 3:
+        current().fail("L020", name="range", problem=f"it takes 1 to 3 bounds, not {len(bounds)}", signature="range([start,] stop[, step])")
+    return RunTimeRange(*bounds)
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    python = getattr(builtins, name)
+    device = {"min": math.minimum, "max": math.maximum}[name]
+
+    def extreme(*items: Any, **keywords: Any) -> Any:
+        values = list(items[0]) if len(items) == 1 and not isinstance(items[0], Arithmetic) else list(items)
+        if not any(map(is_run_time, values)):
+            return python(*items, **keywords)
+        result = values[0]
+        for item in values[1:]:
+            result = device(result, item)
+        return result
+
+    return extreme
+
+
+def _sum(items: Any, start: Any = 0) -> Any:
+    values = list(items)
+    if not values:
+        return start
+    result = values[0] if not is_run_time(start) and start == 0 else start + values[0]
+    for item in values[1:]:
+        result = result + item
+    return result
+
+
+def _abs(value: Any) -> Any:
+    return abs(value)
+
+
+def _print(*_: Any) -> None:
+    current().fail("L005", what="print", mend="store the value to global memory and print it on the host")
+
+
+REPLACEMENTS: dict[Any, Callable[..., Any]] = {
+    builtins.range: _range,
+    builtins.min: _extreme("min"),
+    builtins.max: _extreme("max"),
+    builtins.sum: _sum,
+    builtins.abs: _abs,
+    builtins.print: _print,
+}
+"""What a call of a Python function means in a kernel, where that is not Python's own doing."""

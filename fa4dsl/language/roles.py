@@ -1,0 +1,124 @@
+"""Roles: warps of a CTA that do one job, with registers of their own; and the single-thread blocks `elect` and friends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fa4dsl.frontend import regions
+from fa4dsl.frontend.arithmetic import compare
+from fa4dsl.frontend.trace import Trace, current
+from fa4dsl.frontend.values import Value, constant, describe
+from fa4dsl.language.blocks import Block, ConditionalBlock
+from fa4dsl.runtime.diagnostics import Frame, Location
+from fa4dsl.types import bool_, i32
+
+WARPGROUP = 4
+"""Warps of a warpgroup."""
+
+
+@dataclass
+class RoleInfo:
+    """A role as it was declared."""
+
+    name: str
+    first_warp: int
+    warps: int
+    registers: int
+    place: Location
+    barriers: int = 0
+
+    @property
+    def threads(self) -> int:
+        return 32 * self.warps
+
+
+class Role(Block):
+    """The block of a role; see `role`."""
+
+    def __init__(self, name: str, warps: int, registers: int, first_warp: int | None) -> None:
+        self.name = name
+        self.warps = warps
+        self.registers = registers
+        self.first_warp = first_warp
+
+    def trace_block(self, trace: Trace, place: Location, body: Callable[[Any], None]) -> None:
+        if trace.role is not None:
+            trace.fail("L052", Frame(place), Frame(trace.role.place, "inside this role"), name=self.name, outer=trace.role.name)
+        trace.require_all_threads(f"role({self.name!r})")
+        info = self._register(trace, place)
+        role = f'{{name = "{info.name}", first_warp = {info.first_warp} : i32, warps = {info.warps} : i32, registers = {info.registers} : i32}}'
+        trace.role = info
+        try:
+            regions.block_of_role(trace, {"fa4.role": trace.attribute(role)}, place, f"the role {self.name!r}", lambda: body(info))
+        finally:
+            trace.role = None
+
+    def _register(self, trace: Trace, place: Location) -> RoleInfo:
+        """The same name again is the same warps; a new name takes the next free ones."""
+        for known in trace.roles:
+            if known.name == self.name:
+                if known.warps != self.warps or (self.registers and known.registers and known.registers != self.registers):
+                    trace.fail("L053", Frame(place), Frame(known.place, "declared here"), name=self.name)
+                return RoleInfo(known.name, known.first_warp, known.warps, self.registers, place)
+        first = self.first_warp if self.first_warp is not None else max((item.first_warp + item.warps for item in trace.roles), default=0)
+        info = RoleInfo(self.name, first, self.warps, self.registers, place)
+        for other in trace.roles:
+            if first < other.first_warp + other.warps and other.first_warp < first + self.warps:
+                trace.fail("L054", Frame(place), Frame(other.place, "these warps"), name=self.name, other=other.name)
+        if trace.threads and 32 * (first + self.warps) > trace.threads:
+            trace.fail("L055", place, name=self.name, last=first + self.warps - 1, warps=trace.threads // 32, threads=trace.threads)
+        trace.roles.append(info)
+        trace.undo_later(lambda: trace.roles.remove(info))
+        return info
+
+
+def role(name: str, warps: int, registers: int = 0, first_warp: int | None = None) -> Role:
+    """``with role("producer", warps=4, registers=40):`` the block is executed by `warps` warps of each CTA.
+
+    Roles take warps in the order in which they are declared, from `first_warp` if given. `registers` (24..256, a multiple of 8, whole
+    warpgroups) becomes setmaxnreg at the block's start. Inside, `block.sync()` and the cluster barrier are refused (L051): the other
+    roles are elsewhere; use `named_barrier` or mbarriers. Raises L052 to L056.
+    """
+    trace = current()
+    for value, what in ((name, "name"), (warps, "warps"), (registers, "registers")):
+        if not isinstance(value, str if what == "name" else int):
+            trace.fail("L021", trace.place_of(value), needed=f"the {what} of a role", given=describe(value))
+    if warps < 1 or warps > 32:
+        trace.fail("L056", trace.place_of(warps), name=name, problem=f"{warps} warps, 1 to 32 are possible")
+    if registers and (registers % 8 or not 24 <= registers <= 256):
+        trace.fail(
+            "L056", trace.place_of(registers), name=name, problem=f"{registers} registers, setmaxnreg takes multiples of 8 from 24 to 256"
+        )
+    return Role(name, warps, registers, first_warp)
+
+
+def elect(warp: int | None = None, *, each_warp: bool = False) -> ConditionalBlock:
+    """``with elect():`` exactly one thread executes the block: of the role, or outside of roles of the CTA (elect.sync).
+
+    The thread is in the role's (or CTA's) first warp, or in its warp number `warp`; inside ``with warp(n):`` it is in that warp. With
+    `each_warp` one lane of every warp executes it. Whole warps must reach the block.
+    """
+    trace = current()
+    role_info = trace.role
+    inside_warp = any(words.startswith("`with warp(") for words in trace.divergence)
+    warps = role_info.warps if role_info is not None else (trace.threads + 31) // 32
+    if warp is not None and not (isinstance(warp, int) and 0 <= warp < max(warps, 1)):
+        trace.fail("L057", trace.place_of(warp), given=describe(warp), warps=warps)
+
+    def condition() -> Value:
+        elected = Value(trace.fa4("elect").result, bool_)
+        if each_warp or inside_warp or (warps == 1 and role_info is None):
+            return elected
+        wanted = (role_info.first_warp if role_info is not None else 0) + (warp or 0)
+        index = Value(trace.fa4("index", [], {"what": "warp"}).result, i32)
+        mine = compare("==", index, constant(wanted, i32))
+        return Value(trace.create("arith.andi", [mine.ir, elected.ir], ["i1"]).result, bool_)
+
+    return ConditionalBlock(condition, "`with elect()`")
+
+
+def single_thread(trace: Trace) -> bool:
+    """Whether the current statement is known to be executed by one lane at most of each warp."""
+    return any(words.startswith(("`with elect()`", "`with thread(")) for words in trace.divergence)

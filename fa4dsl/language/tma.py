@@ -1,0 +1,245 @@
+"""TMA: tensor maps as kernel parameters, boxes loaded and stored, bulk groups.
+
+The box of a map is never typed: it is the shape of the shared arrays that are loaded and stored with it, which must agree. Coordinates
+are in elements and outermost first, like the shape of the array in Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fa4dsl.frontend.arithmetic import binary
+from fa4dsl.frontend.trace import current
+from fa4dsl.frontend.values import as_value, constant, describe, is_number
+from fa4dsl.language.barriers import Barrier
+from fa4dsl.language.shared import SharedArray, frame_of
+from fa4dsl.runtime.diagnostics import Frame, Location
+from fa4dsl.types import i16, i32
+
+Cache = Literal["evict_first", "evict_last", "evict_normal", "evict_unchanged"]
+Reduction = Literal["add", "min", "max", "inc", "dec", "and", "or", "xor"]
+LARGEST_RANK = 5
+
+
+def as_index(value: Any) -> Any:
+    """An i32 operand."""
+    return (constant(value, i32) if is_number(value) else as_value(value, i32)).ir
+
+
+class MapValue:
+    """A TMA descriptor parameter (`TensorMap`)."""
+
+    run_time = True
+    form = "tiled"
+
+    def __init__(self, handle: Any, name: str, place: Location) -> None:
+        self.handle = handle
+        self.name = name
+        self.place = place
+        self.template: dict[str, Any] | None = None
+        self.template_place: Location | None = None
+
+    @property
+    def in_words(self) -> str:
+        return f"the tensor map {self.name!r}"
+
+    def prefetch(self) -> None:
+        """Fetches the descriptor into its cache: prefetch.tensormap. Executed by one thread."""
+        current().fa4("tensor_map_prefetch", [self.handle])
+
+    def _use(self, array: Any, rank: int, oob_fill: str | None) -> int:
+        """Takes the box from a shared array (or checks it against the first use) and gives its bytes."""
+        trace = current()
+        if not isinstance(array, SharedArray):
+            trace.fail("L011", trace.place_of(array), expected="a shared array or a part of one", given=describe(array))
+        shape = (1,) * (rank - len(array.shape)) + array.shape
+        if rank > LARGEST_RANK or len(shape) != rank:
+            trace.fail("L090", trace.place_of(array), name=self.name, shape=list(array.shape), rank=rank)
+        template = {
+            "dtype": array.dtype.name,
+            "rank": rank,
+            "box": tuple(reversed(shape)),
+            "swizzle": array.swizzle,
+            "oob_fill": oob_fill or (self.template or {}).get("oob_fill", "zero"),
+            "form": self.form,
+        }
+        self._remember(template, array)
+        return array.bytes
+
+    def _remember(self, template: dict[str, Any], array: SharedArray) -> None:
+        trace = current()
+        if self.template is None:
+            self.template, self.template_place = template, trace.location
+
+            def undo() -> None:
+                self.template = self.template_place = None
+
+            trace.undo_later(undo)
+        for key, value in template.items():
+            if self.template[key] != value:
+                first = Frame(self.template_place, "first used here") if self.template_place else None
+                trace.fail("L091", trace.location, first, frame_of(array), name=self.name, what=key, value=value, first=self.template[key])
+
+    def manifest_fields(self) -> dict[str, Any]:
+        """The parameter's entry in `fa4.parameters`. Raises L092 for a map that was never used."""
+        trace = current()
+        ir = trace.ir
+        if self.template is None:
+            trace.fail("L092", self.place, name=self.name)
+        integer = ir.IntegerType.get_signless(64)
+        fields = {
+            "dtype": ir.StringAttr.get(self.template["dtype"]),
+            "rank": ir.IntegerAttr.get(integer, self.template["rank"]),
+            "box": ir.DenseI64ArrayAttr.get(list(self.template["box"])),
+            "swizzle": ir.StringAttr.get(self.template["swizzle"]),
+            "oob_fill": ir.StringAttr.get(self.template["oob_fill"]),
+            "form": ir.StringAttr.get(self.template["form"]),
+        }
+        return {"dtype": ir.StringAttr.get(self.template["dtype"]), "tensor_map": ir.DictAttr.get(fields)}
+
+    def _coordinates(self, coordinates: Any) -> list[Any]:
+        trace = current()
+        items = coordinates if isinstance(coordinates, tuple | list) else (coordinates,)
+        if not 1 <= len(items) <= LARGEST_RANK:
+            trace.fail("L093", trace.place_of(coordinates), name=self.name, given=len(items))
+        return [as_index(item) for item in reversed(items)]
+
+    def load(
+        self,
+        destination: SharedArray,
+        coordinates: Any,
+        barrier: Barrier | None = None,
+        *,
+        multicast: Any = None,
+        cache: Cache | None = None,
+        out_of_bounds: Literal["zero", "nan"] | None = None,
+    ) -> None:
+        """Loads the box at `coordinates` into `destination`; its bytes complete on `barrier`. Executed by one thread.
+
+        Args:
+            destination: a shared array whose shape is the box (leading ones may be left off); 128-byte aligned.
+            coordinates: of the box's first element, outermost first; may be negative or past the end.
+            barrier: the mbarrier that counts the bytes; not given for a ring's slot, which has its own.
+            multicast: a mask of CTA ranks that receive the box at the same place, and count it on the same barrier of theirs.
+            out_of_bounds: what elements outside the array read as; part of the map.
+
+        The whole box counts as bytes, whatever lies outside. Raises L090 to L094.
+        """
+        trace = current()
+        items = self._coordinates(coordinates)
+        size = self._use(destination, len(items), out_of_bounds)
+        signal = barrier if barrier is not None else destination.barrier
+        if not isinstance(signal, Barrier):
+            trace.fail("L094", name=destination.name)
+        if barrier is None:
+            destination.barrier.slot.count(size)
+        operands = [self.handle, destination.allocation.handle, destination.offset_value(), *signal.operands()]
+        attributes = {"bytes": size, "cache": cache}
+        if multicast is not None:
+            mask = (constant(multicast, i16) if is_number(multicast) else as_value(multicast, i16)).ir
+            trace.fa4("tma_load_multicast", [*operands, mask, *items], attributes)
+        else:
+            trace.fa4("tma_load", [*operands, *items], attributes)
+
+    def store(self, source: SharedArray, coordinates: Any, *, reduce: Reduction | None = None, cache: Cache | None = None) -> None:
+        """Stores the box from `source` to `coordinates`; elements past the end are dropped. Executed by one thread.
+
+        `reduce` combines with what is there ("add", "min", ...). Complete only after `tma.commit()` and `tma.wait()` by the same thread.
+        Generic stores into `source` must be fenced for the async proxy (the compiler inserts it) and ordered before by a barrier.
+        """
+        items = self._coordinates(coordinates)
+        size = self._use(source, len(items), None)
+        operands = [self.handle, source.allocation.handle, source.offset_value(), *items]
+        current().fa4("tma_store", operands, {"reduce": reduce or "none", "bytes": size, "cache": cache})
+
+
+class RaggedMapValue(MapValue):
+    """A descriptor over packed sequences (`RaggedTensorMap`)."""
+
+    form = "ragged"
+
+    def store(  # type: ignore[override]
+        self, source: SharedArray, *, column: Any, row: Any, rows: Any, head: Any = 0, heads: Any = 1, cache: Cache | None = "evict_first"
+    ) -> None:
+        """Stores the first `rows` rows of `source` to an array ``[total_rows, heads, depth]``. Executed by one thread.
+
+        Args:
+            source: shared array ``[tile_rows, columns]``; its shape is the map's box.
+            column: first column written, in elements.
+            row: row of the array that the tile's row 0 goes to.
+            rows: valid rows of the tile, 1..tile_rows; the others are dropped by the hardware.
+            head, heads: which head, and how many the array has.
+
+        The map's dimensions are (depth, tile_rows, merged rows and heads) and its base lies `tile_rows` array rows before the array, so
+        that the coordinates (column, tile_rows - rows, (row + rows) * heads + head) put row i at array row `row + i` and push the rows
+        from `rows` on past the end of the second dimension.
+        """
+        trace = current()
+        if not isinstance(source, SharedArray) or len(source.shape) != 2:
+            trace.fail("L090", trace.place_of(source), name=self.name, shape=describe(source), rank=3)
+        size = self._use(source, 3, None)
+        merged = binary("+", binary("*", binary("+", as_value(row, i32), as_value(rows, i32)), heads), head)
+        first = binary("-", source.shape[0], as_value(rows, i32))
+        operands = [self.handle, source.allocation.handle, source.offset_value(), as_index(column), first.ir, merged.ir]
+        trace.fa4("tma_store", operands, {"reduce": "none", "bytes": size, "cache": cache})
+
+
+class Tma:
+    """Groups of bulk copies and TMA stores of the executing thread."""
+
+    def commit(self) -> None:
+        """Closes the thread's current group: cp.async.bulk.commit_group."""
+        current().fa4("bulk_commit")
+
+    def wait(self, pending: int = 0, *, read: bool = False) -> None:
+        """Waits until at most `pending` of the thread's groups are unfinished; with `read`, only until their sources may be overwritten."""
+        trace = current()
+        if not isinstance(pending, int):
+            trace.fail("L021", trace.place_of(pending), needed="the number of pending groups", given=describe(pending))
+        trace.fa4("bulk_wait", [], {"pending": pending, "read": read})
+
+    def commit_and_wait(self) -> None:
+        """Closes the group and waits until all its bytes are written and visible to this thread."""
+        self.commit()
+        self.wait()
+
+
+tma = Tma()
+
+
+def _bytes_of(array: SharedArray, size: Any) -> Any:
+    return as_index(array.bytes if size is None else size)
+
+
+def bulk_load(
+    destination: SharedArray, source: Any, barrier: Barrier, *, bytes: Any = None, multicast: Any = None, cache: Cache | None = None
+) -> None:
+    """Copies contiguous bytes from global memory (a pointer) into a shared array; they complete on `barrier`. Executed by one thread.
+
+    `bytes`: by default the whole array; a multiple of 16. Both addresses are 16-byte aligned. `multicast`: mask of CTA ranks.
+    """
+    trace = current()
+    operands = [destination.allocation.handle, destination.offset_value(), source.ir, _bytes_of(destination, bytes), *barrier.operands()]
+    if multicast is not None:
+        mask = (constant(multicast, i16) if is_number(multicast) else as_value(multicast, i16)).ir
+        trace.fa4("bulk_load_multicast", [*operands, mask], {"cache": cache})
+    else:
+        trace.fa4("bulk_load", operands, {"cache": cache})
+
+
+def bulk_store(destination: Any, source: SharedArray, *, bytes: Any = None, cache: Cache | None = None) -> None:
+    """Copies a shared array (or its first `bytes`) to global memory (a pointer). Executed by one thread; commit and wait as for TMA stores."""
+    operands = [destination.ir, source.allocation.handle, source.offset_value(), _bytes_of(source, bytes)]
+    current().fa4("bulk_store", operands, {"cache": cache})
+
+
+def bulk_push(destination: SharedArray, source: SharedArray, barrier: Barrier, *, bytes: Any = None) -> None:
+    """Copies from this CTA's shared memory into a peer's; the bytes complete on the peer's barrier. Executed by one thread.
+
+    `destination` and `barrier` are views of the peer: ``bulk_push(buffer.on(peer), mine, arrived.on(peer))``. Raises L095 where one is not.
+    """
+    trace = current()
+    if destination.rank is None or barrier.rank is None:
+        trace.fail("L095", what="bulk_push")
+    operands = [destination.allocation.handle, destination.offset_value(), source.allocation.handle, source.offset_value()]
+    trace.fa4("bulk_push", [*operands, _bytes_of(source, bytes), *barrier.operands(), barrier.rank.ir])
