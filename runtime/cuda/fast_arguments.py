@@ -1,12 +1,13 @@
-"""The prepared path's view of one argument: a comparison with the signature it was checked under, and the value to pack.
+"""The prepared path's view of each argument: source text that compares it with the signature it was checked under and binds the value to pack.
 
-An extractor returns the packed form of an argument of the type it was made for, or raises `Replan` where the argument is no longer what was checked;
-the launch then checks it in full, which says what is wrong.
+A step is a few lines for argument `aN`: it leaves `vN`, or returns False where the argument is not what was checked; the launch then checks it in
+full, which says what is wrong. The text is built from parameter kinds and numbers alone; everything else it needs it finds by name in `names`.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.arguments import check_argument, check_scalar, scalar_bits
@@ -14,7 +15,7 @@ from fa4dsl.runtime.arguments_arrays import ArrayView
 from fa4dsl.runtime.cuda.tensor_map import encode, encode_at
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.dtypes import DTYPES
-from fa4dsl.runtime.tensor_map import TensorMap, check_template, from_template
+from fa4dsl.runtime.tensor_map import TensorMap, from_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,111 +23,136 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.manifest import Parameter, TensorMapTemplate
 
 MAPS_KEPT = 1024
+SINGLE_LIMIT = "3.4e38"
+"""Below f32's greatest value; what lies between, infinities and NaN take the full check."""
 
 
-class Replan(Exception):
-    """The argument differs from what its extractor was made for."""
+@dataclass
+class Step:
+    """One argument's lines, and the names they use."""
+
+    lines: list[str]
+    names: dict[str, Any] = field(default_factory=dict)
 
 
-def extractor(parameter: Parameter, sample: Any, ordinal: int) -> Callable[[Any], Any]:
-    """The extractor for arguments of the sample's type, on GPU `ordinal`."""
-    if parameter.kind == "scalar":
-        return _scalar(parameter, type(sample))
-    torch = sys.modules.get("torch")
-    is_torch = torch is not None and isinstance(sample, torch.Tensor)
-    if parameter.kind == "pointer":
-        return _torch_pointer(parameter, sample.dtype, ordinal) if is_torch else _any_pointer(parameter, ordinal)
-    template = parameter.tensor_map
-    if isinstance(sample, TensorMap):
-        return _ready_map(parameter, template, ordinal)
-    if template is not None and is_torch:
-        return _torch_map(parameter, template, ordinal)
-    return _any_map(parameter, ordinal)
+def step(number: int, parameter: Parameter, sample: Any, ordinal: int) -> Step:
+    """The step for arguments of the sample's type on GPU `ordinal`."""
+    a, v, kind = f"a{number}", f"v{number}", f"kind{number}"
+    same_type = f"if type({a}) is not {kind}: return False"
+    names: dict[str, Any] = {kind: type(sample)}
+    found = _scalar(a, v, parameter, sample) if parameter.kind == "scalar" else None
+    if found is None and parameter.kind == "pointer":
+        found = _array_pointer(number, parameter, sample, ordinal, names)
+    if found is None and isinstance(sample, TensorMap):
+        found = _ready_map(number, parameter, ordinal, names)
+    if found is None:
+        names[f"extract{number}"] = _extractor(parameter, sample, ordinal)
+        found = [f"{v} = extract{number}({a})", f"if {v} is None: return False"]
+    return Step([same_type, *found], names)
 
 
-def _scalar(parameter: Parameter, kind: type) -> Callable[[Any], Any]:
+def _scalar(a: str, v: str, parameter: Parameter, sample: Any) -> list[str] | None:
     dtype = DTYPES[parameter.dtype]
-    if kind is int and dtype.kind in ("signed", "unsigned"):
+    if type(sample) is int and dtype.kind in ("signed", "unsigned"):
         low, high = dtype.limits
-
-        def integer(value: int) -> int:
-            if low <= value <= high:
-                return value
-            raise Replan
-
-        return integer
-    if kind is float and dtype.name == "f64":
-        return float
-
-    def general(value: Any) -> Any:
-        return scalar_bits(parameter.dtype, check_scalar(parameter, value))[1]
-
-    if kind is float and dtype.name == "f32":
-        limit = 3.4e38
-
-        def single(value: float) -> Any:
-            # The few values between here and the type's limit, infinities and NaN take the full check.
-            return value if -limit < value < limit else general(value)
-
-        return single
-    return general
+        return [f"if not {low} <= {a} <= {high}: return False", f"{v} = {a}"]
+    if type(sample) is float and dtype.name == "f64":
+        return [f"{v} = {a}"]
+    if type(sample) is float and dtype.name == "f32":
+        return [f"if not -{SINGLE_LIMIT} < {a} < {SINGLE_LIMIT}: return False", f"{v} = {a}"]
+    return None
 
 
-def _torch_pointer(parameter: Parameter, dtype: Any, ordinal: int) -> Callable[[Any], int]:
+def _array_pointer(number: int, parameter: Parameter, sample: Any, ordinal: int, names: dict[str, Any]) -> list[str] | None:
+    """torch and cupy arrays tell all that matters through a few attributes."""
+    a, v, dtype = f"a{number}", f"v{number}", f"dtype{number}"
     mask = (parameter.alignment or DTYPES[parameter.dtype].size) - 1
-    contiguous = parameter.contiguous
-
-    def pointer(tensor: Any) -> int:
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    if torch is not None and isinstance(sample, torch.Tensor):
         # get_device is -1 for a CPU tensor.
-        if tensor.dtype is dtype and tensor.get_device() == ordinal and (tensor.is_contiguous() or not contiguous):
-            address: int = tensor.data_ptr()
-            if not address & mask:
-                return address
-        raise Replan
+        same = f"{a}.dtype is not {dtype} or {a}.get_device() != {ordinal}"
+        dense, address = f"{a}.is_contiguous()", f"{a}.data_ptr()"
+    elif cupy is not None and hasattr(cupy, "ndarray") and isinstance(sample, cupy.ndarray):
+        same = f"{a}.dtype != {dtype} or {a}.data.device_id != {ordinal}"
+        dense, address = f"{a}.flags.c_contiguous", f"{a}.data.ptr"
+    else:
+        return None
+    names[dtype] = sample.dtype
+    condition = f"{same} or not {dense}" if parameter.contiguous else same
+    return [f"if {condition}: return False", f"{v} = {address}", f"if {v} & {mask}: return False"]
 
-    return pointer
+
+_map_keys: dict[tuple[int, TensorMapTemplate | None, str], object] = {}
 
 
-def _any_pointer(parameter: Parameter, ordinal: int) -> Callable[[Any], int]:
-    def pointer(value: Any) -> int:
+def _ready_map(number: int, parameter: Parameter, ordinal: int, names: dict[str, Any]) -> list[str]:
+    """A map that was checked against this template and encoded for this GPU carries its bytes under a key that says so."""
+    template = parameter.tensor_map
+    key = _map_keys.setdefault((ordinal, template, parameter.dtype), object())
+
+    def first(value: TensorMap) -> bytes | None:
+        check_argument(parameter, value)
+        if value.array.place != "cuda" or value.array.device != ordinal:
+            return None
+        known = value.encoded[key] = encode(value, ordinal, parameter.name)
+        return known
+
+    names[f"key{number}"], names[f"first{number}"] = key, first
+    a, v = f"a{number}", f"v{number}"
+    return [f"{v} = {a}.encoded.get(key{number}) or first{number}({a})", f"if {v} is None: return False"]
+
+
+def _extractor(parameter: Parameter, sample: Any, ordinal: int) -> Callable[[Any], Any]:
+    """A function for the rest: the value to pack, or None where the argument lies elsewhere."""
+    torch = sys.modules.get("torch")
+    if parameter.kind == "scalar":
+        return lambda value: scalar_bits(parameter.dtype, check_scalar(parameter, value))[1]
+    if parameter.tensor_map is not None and torch is not None and isinstance(sample, torch.Tensor):
+        return _torch_map(parameter, parameter.tensor_map, ordinal)
+
+    if parameter.kind == "pointer" and hasattr(sample, "__cuda_array_interface__"):
+        return _interface_pointer(parameter, sample, ordinal)
+
+    def extract(value: Any) -> Any:
+        checked = check_argument(parameter, value)
+        view = checked.array if isinstance(checked, TensorMap) else checked
+        if not isinstance(view, ArrayView) or view.place != "cuda" or view.device != ordinal:
+            return None
+        return packed(parameter, checked, ordinal)
+
+    return extract
+
+
+def _interface_pointer(parameter: Parameter, sample: Any, ordinal: int) -> Callable[[Any], int | None]:
+    """Arrays that only have `__cuda_array_interface__` (numba's). It does not name the GPU, and asking the driver takes longer than a launch, so
+    addresses that were found there are remembered: they belong to one GPU as long as they are allocated."""
+    typestr = sample.__cuda_array_interface__["typestr"]
+    mask = (parameter.alignment or DTYPES[parameter.dtype].size) - 1
+    seen: set[int] = set()
+
+    def pointer(value: Any) -> int | None:
+        interface = value.__cuda_array_interface__
+        address: int = interface["data"][0]
+        if address in seen and interface["typestr"] == typestr and interface.get("strides") is None and not address & mask:
+            return address
         view = check_argument(parameter, value)
         if not isinstance(view, ArrayView) or view.place != "cuda" or view.device != ordinal:
-            raise Replan
+            return None
+        if len(seen) >= MAPS_KEPT:
+            seen.clear()
+        seen.add(view.address)
         return view.address
 
     return pointer
 
 
-def _ready_map(parameter: Parameter, template: TensorMapTemplate | None, ordinal: int) -> Callable[[Any], bytes]:
-    checked: set[int] = set()
-    kept: list[TensorMap] = []
-
-    def ready(value: TensorMap) -> bytes:
-        known = value.encoded.get(ordinal)
-        if known is not None and id(value) in checked:
-            return known
-        if template is not None:
-            check_template(template, value, parameter.name)
-        if value.array.place != "cuda" or value.array.device != ordinal:
-            raise Replan
-        if len(kept) >= MAPS_KEPT:
-            kept.clear()
-            checked.clear()
-        # The map is kept so that its id stays its own.
-        kept.append(value)
-        checked.add(id(value))
-        return known or encode(value, ordinal, parameter.name)
-
-    return ready
-
-
-def _torch_map(parameter: Parameter, template: TensorMapTemplate, ordinal: int) -> Callable[[Any], bytes]:
+def _torch_map(parameter: Parameter, template: TensorMapTemplate, ordinal: int) -> Callable[[Any], bytes | None]:
     """Maps over tensors given at launch: described and encoded once for each address, shape, strides and type."""
     known: dict[tuple[Any, ...], bytes] = {}
 
-    def mapped(tensor: Any) -> bytes:
+    def mapped(tensor: Any) -> bytes | None:
         if tensor.get_device() != ordinal:
-            raise Replan
+            return None
         key = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
         found = known.get(key)
         if found is None:
@@ -135,16 +161,6 @@ def _torch_map(parameter: Parameter, template: TensorMapTemplate, ordinal: int) 
                 known.clear()
             found = known[key] = encode_at(made.description, made.address, ordinal, parameter.name)
         return found
-
-    return mapped
-
-
-def _any_map(parameter: Parameter, ordinal: int) -> Callable[[Any], bytes]:
-    def mapped(value: Any) -> bytes:
-        made = check_argument(parameter, value)
-        if not isinstance(made, TensorMap) or made.array.place != "cuda" or made.array.device != ordinal:
-            raise Replan
-        return encode(made, ordinal, parameter.name)
 
     return mapped
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import threading
 from dataclasses import dataclass
@@ -94,11 +93,12 @@ def driver_ptx(ptx: str) -> bytes:
 
 def _load_module(name: str, image: bytes) -> Any:
     cu = driver()
-    log = ctypes.create_string_buffer(_LOG_SIZE)
+    # The bindings take the log's memory as a bytes object and the driver writes into it; this one is nobody else's.
+    log = bytes(_LOG_SIZE)
     options = [cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER, cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
-    status, module = cu.cuModuleLoadDataEx(image, len(options), options, [ctypes.addressof(log), _LOG_SIZE])
+    status, module = cu.cuModuleLoadDataEx(image, len(options), options, [log, _LOG_SIZE])
     if int(status):
-        words = log.value.decode("utf-8", "replace").strip()
+        words = log.split(b"\0")[0].decode("utf-8", "replace").strip()
         code, text = status_text(int(status))
         fail("R069", kernel=name, status=code, log=words or text)
     return module

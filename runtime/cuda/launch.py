@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.arguments import check_arguments, in_order
+from fa4dsl.runtime.arguments_arrays import ArrayView
 from fa4dsl.runtime.cuda.device import current_context, gpu
 from fa4dsl.runtime.cuda.driver import RECENT, STICKY, entry, raise_fault, raw_launch, status_text, synchronize
-from fa4dsl.runtime.cuda.fast_arguments import Replan, extractor, on_gpu, packed
+from fa4dsl.runtime.cuda.fast_arguments import on_gpu, packed, step
 from fa4dsl.runtime.cuda.fit import check_fit, make_room
 from fa4dsl.runtime.cuda.kernel import LoadedKernel, load_kernel
 from fa4dsl.runtime.cuda.pack import ParameterBlock
 from fa4dsl.runtime.cuda.stream import current_stream, handle_of
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.launch import Extents, LaunchOptions, LaunchResult, check_grid
+from fa4dsl.runtime.tensor_map import TensorMap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from fa4dsl.runtime.arguments import Checked
     from fa4dsl.runtime.artifact import Artifact
@@ -25,12 +29,14 @@ WRONG_CONTEXT = frozenset({201, 400})
 """CUDA_ERROR_INVALID_CONTEXT and INVALID_HANDLE: what a launch says when this thread has no context, or another GPU's."""
 PLANS_KEPT = 256
 
+Plan = Callable[[tuple[Any, ...], Any], bool]
+
 
 class PreparedLaunch:
     """Artifact, grid and options on one GPU: checked, loaded, with its launch memory written but for stream and values.
 
-    Calling it launches and returns True, or returns False where the arguments lie elsewhere and the launch must be planned anew. It neither
-    synchronises nor allocates on the GPU, so it can be captured. Safe to call from several threads.
+    Calling it launches and returns True, or returns False where the arguments are not what they were when they were checked, and the launch must be
+    looked at in full. It neither synchronises nor allocates on the GPU, so it can be captured. Safe to call from several threads.
     """
 
     def __init__(self, kernel: LoadedKernel, grid: Extents, options: LaunchOptions) -> None:
@@ -38,65 +44,68 @@ class PreparedLaunch:
         self.grid = grid
         self.options = options
         self.manifest = kernel.artifact.manifest
-        self._function = kernel.handle
-        self._plans: dict[tuple[type, ...], tuple[list[Callable[[Any], Any]], Callable[[], int]]] = {}
-        self._blocks = [self._block()]
+        self.function = ctypes.c_void_p(kernel.handle)
+        self.blocks = [self.new_block()]
+        self._plans: dict[tuple[type, ...], Plan] = {}
+        self.current: Plan = self._first
+        """The plan of the last signature seen."""
         raw_launch()
 
-    def _block(self) -> ParameterBlock:
+    def new_block(self) -> ParameterBlock:
         return ParameterBlock(self.manifest.parameters, self.grid, self.manifest.block, self.options)
 
-    def __call__(self, arguments: tuple[Any, ...], stream: Any = None) -> bool:
-        plan = self._plans.get(tuple(map(type, arguments)))
-        if plan is None:
-            plan = self._plan(arguments)
-        extractors, stream_of = plan
-        try:
-            values = [extract(argument) for extract, argument in zip(extractors, arguments, strict=True)]
-        except Replan:
-            return False
-        self.launch_values(stream_of() if stream is None else handle_of(stream), values)
-        return True
+    def _first(self, arguments: tuple[Any, ...], stream: Any) -> bool:
+        return False
 
-    def _plan(self, arguments: tuple[Any, ...]) -> tuple[list[Callable[[Any], Any]], Callable[[], int]]:
-        ordinal = self.kernel.gpu.ordinal
-        ordered = in_order(self.manifest, arguments)
-        for parameter, value in zip(self.manifest.parameters, check_arguments(self.manifest, ordered), strict=True):
-            on_gpu(parameter, value, ordinal)
-        extractors = [extractor(parameter, value, ordinal) for parameter, value in zip(self.manifest.parameters, arguments, strict=True)]
-        plan = (extractors, current_stream(arguments, ordinal))
-        if len(self._plans) >= PLANS_KEPT:
-            self._plans.clear()
-        # A tensor map's framework is not visible in its type, so its stream may differ from call to call: such plans are made each time.
-        if not any(parameter.kind == "tensor_map" for parameter in self.manifest.parameters) or _one_framework(arguments):
-            self._plans[tuple(map(type, arguments))] = plan
-        return plan
+    def __call__(self, arguments: tuple[Any, ...], stream: Any = None) -> bool:
+        if self.current(arguments, stream):
+            return True
+        return self._other(arguments, stream)
+
+    def _other(self, arguments: tuple[Any, ...], stream: Any) -> bool:
+        """Arguments of other types than the last call's: another plan, made at the signature's first use."""
+        kinds = tuple(map(type, arguments))
+        plan = self._plans.get(kinds)
+        if plan is None:
+            ordered = in_order(self.manifest, arguments)
+            for parameter, value in zip(self.manifest.parameters, check_arguments(self.manifest, ordered), strict=True):
+                on_gpu(parameter, value, self.kernel.gpu.ordinal)
+            plan = make_plan(self, arguments)
+            if len(self._plans) >= PLANS_KEPT:
+                self._plans.clear()
+            if _framework_is_plain(arguments):
+                self._plans[kinds] = plan
+        elif plan is self.current:
+            # It was tried just now and did not fit: the same types with another element type, layout or place.
+            self._plans.pop(kinds)
+            self.current = self._first
+            return False
+        if kinds in self._plans:
+            self.current = plan
+        return plan(arguments, stream)
 
     def launch_values(self, stream: int, values: Sequence[Any]) -> None:
         """Launches with packed values on a stream's handle. Raises R074, R075, R080."""
         try:
-            block = self._blocks.pop()
+            block = self.blocks.pop()
         except IndexError:
             # Another thread is launching this very kernel: it has the block.
-            block = self._block()
+            block = self.new_block()
         block.write(stream, values)
-        status = entry.launch(block.config, self._function, block.parameters, 0)
+        status = entry.launch(block.config, self.function, block.parameters, None)
         if status:
-            status = self._recover(status, block)
-        self._blocks.append(block)
-        if status:
-            self._refused(status)
+            self.failed(status, block)
+        self.blocks.append(block)
         RECENT.append((self, stream, values))
 
-    def _recover(self, status: int, block: ParameterBlock) -> int:
-        """A thread without a context, or with another GPU's, launches under the kernel's own."""
-        if status not in WRONG_CONTEXT:
-            return status
-        with current_context(self.kernel.gpu):
-            again: int = entry.launch(block.config, self._function, block.parameters, 0)
-        return again
-
-    def _refused(self, status: int) -> None:
+    def failed(self, status: int, block: ParameterBlock) -> None:
+        """A thread without a context, or with another GPU's, launches under the kernel's own; any other refusal is raised (R075, R080)."""
+        if status in WRONG_CONTEXT:
+            with current_context(self.kernel.gpu):
+                status = entry.launch(block.config, self.function, block.parameters, None)
+            if not status:
+                return
+        self.blocks.append(block)
         if status in STICKY:
             raise_fault(status)
         name, text = status_text(status)
@@ -113,9 +122,52 @@ class PreparedLaunch:
         return f"{self.manifest.name}[{'x'.join(map(str, self.grid))}]({', '.join(words)})"
 
 
-def _one_framework(arguments: tuple[Any, ...]) -> bool:
-    """A torch tensor among the arguments themselves decides the stream whatever the maps hold."""
-    return any(type(value).__module__.split(".")[0] == "torch" for value in arguments)
+def _framework_is_plain(arguments: tuple[Any, ...]) -> bool:
+    """Whether the types alone tell whose stream is current: a torch tensor decides, whatever tensor maps beside it lie over; a map or view alone
+    does not show its framework, and such a plan is not kept."""
+    modules = [type(value).__module__.split(".")[0] for value in arguments]
+    return "torch" in modules or not any(isinstance(value, (TensorMap, ArrayView)) for value in arguments)
+
+
+def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:
+    """One function for one signature, without a loop or a call that the signature does not need.
+
+    Its text comes from parameter kinds and numbers (`fast_arguments.step`); what it refers to is bound by name.
+    """
+    ordinal = prepared.kernel.gpu.ordinal
+    parameters = prepared.manifest.parameters
+    steps = [step(number, parameter, value, ordinal) for number, (parameter, value) in enumerate(zip(parameters, arguments, strict=True))]
+    values = "".join(f"v{number}, " for number in range(len(parameters)))
+    unpack = "".join(f"a{number}, " for number in range(len(parameters)))
+    lines = [
+        f"if len(arguments) != {len(parameters)}: return False",
+        *([f"{unpack}= arguments"] if parameters else []),
+        *(line for item in steps for line in item.lines),
+        "stream = current_stream() if stream is None else handle_of(stream)",
+        "try: block = blocks.pop()",
+        "except IndexError: block = prepared.new_block()",
+        f"block.pack_into(block.view, block.offset, stream, block.start, block.count, {values})",
+        "status = entry.launch(block.config, function, block.parameters, None)",
+        "if status: prepared.failed(status, block)",
+        "blocks.append(block)",
+        f"recent((prepared, stream, ({values})))",
+        "return True",
+    ]
+    names: dict[str, Any] = {
+        "prepared": prepared,
+        "blocks": prepared.blocks,
+        "function": prepared.function,
+        "entry": entry,
+        "recent": RECENT.append,
+        "handle_of": handle_of,
+        "current_stream": current_stream(arguments, ordinal),
+    }
+    for item in steps:
+        names.update(item.names)
+    text = "def plan(arguments, stream):\n" + "".join(f"    {line}\n" for line in lines)
+    exec(compile(text, f"<launch of {prepared.manifest.entry}>", "exec"), names)
+    made: Plan = names["plan"]
+    return made
 
 
 _prepared: dict[tuple[int, int, Extents, LaunchOptions], PreparedLaunch] = {}

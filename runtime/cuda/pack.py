@@ -66,7 +66,7 @@ def value_layout(parameters: Sequence[Parameter]) -> tuple[str, list[int]]:
 class ParameterBlock:
     """One launch's memory. Not to be shared by two launches at the same time: the prepared launch keeps a few and hands them out."""
 
-    __slots__ = ("_memory", "config", "offset", "parameters", "view", "write")
+    __slots__ = ("_memory", "config", "count", "offset", "pack_into", "parameters", "start", "view")
 
     def __init__(self, parameters: Sequence[Parameter], grid: Extents, block: Extents, options: LaunchOptions) -> None:
         attribute_bytes = attributes(options)
@@ -80,17 +80,17 @@ class ParameterBlock:
         self._memory = ctypes.create_string_buffer(size + 64)
         base = (ctypes.addressof(self._memory) + 63) // 64 * 64
         self.view = (ctypes.c_char * size).from_address(base)
-        self.config = base + config_at
-        self.parameters = base + pointers_at
+        # ctypes passes ready pointer objects faster than numbers.
+        self.config = ctypes.c_void_p(base + config_at)
+        self.parameters = ctypes.c_void_p(base + pointers_at)
         self.offset = config_at + STREAM_OFFSET
         self.view[0 : len(attribute_bytes)] = attribute_bytes
         struct.pack_into(f"<{len(parameters)}Q", self.view, pointers_at, *(base + values_at + offset for offset in offsets))
         struct.pack_into("<7I4x", self.view, config_at, *grid, *block, options.dynamic_shared_bytes)
-        count = len(attribute_bytes) // ATTRIBUTE_SIZE
-        fixed = (base if count else 0, count)
-        pack_into, view, offset = packer.pack_into, self.view, self.offset
+        self.count = len(attribute_bytes) // ATTRIBUTE_SIZE
+        self.start = base if self.count else 0
+        self.pack_into = packer.pack_into
 
-        def write(stream: int, values: Sequence[Any]) -> None:
-            pack_into(view, offset, stream, *fixed, *values)
-
-        self.write = write
+    def write(self, stream: int, values: Sequence[Any]) -> None:
+        """Packs what changes from launch to launch."""
+        self.pack_into(self.view, self.offset, stream, self.start, self.count, *values)
