@@ -78,13 +78,16 @@ def _decode_e4m3(code: int) -> float:
 
 E4M3_TABLE = np.array([_decode_e4m3(code) for code in range(256)], np.float32)
 """Value of each e4m3 code."""
-E5M2_TABLE = (np.arange(256, dtype=np.uint16) << np.uint16(8)).view(np.float16).astype(np.float32)
-"""Value of each e5m2 code: the upper byte of an f16."""
-# A decoding table is faster than numpy's own half conversion. The NaN rows are made by bits: astype would warn on signalling NaNs.
-_HALF_CODES = np.arange(65536, dtype=np.uint16)
+
+# Decoding tables: faster than numpy's own half conversion. Signalling NaNs among the codes would warn.
 with np.errstate(all="ignore"):
-    F16_TABLE = _HALF_CODES.view(np.float16).astype(np.float32)
+    F16_TABLE = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
+    """Value of each f16 code."""
     F16_TABLE64 = F16_TABLE.astype(np.float64)
+    E5M2_TABLE = np.ascontiguousarray(F16_TABLE[::256])
+    """Value of each e5m2 code: the upper byte of an f16."""
+    E4M3_TABLE64 = E4M3_TABLE.astype(np.float64)
+    E5M2_TABLE64 = E5M2_TABLE.astype(np.float64)
 
 
 def bf16_to_f32(bits: Bits) -> Bits:
