@@ -1,0 +1,224 @@
+"""Life of every mbarrier: initialised before use, not overwritten, not used after its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fa4dsl.runtime.simulator.check.clocks import Clocks, distinct
+from fa4dsl.runtime.simulator.check.findings import Findings, build
+from fa4dsl.runtime.simulator.check.token import HB
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.check.naming import Naming
+    from fa4dsl.runtime.simulator.check.sync import Synchronisation
+    from fa4dsl.runtime.simulator.check.numbering import Threads
+
+    Ints = npt.NDArray[np.int32]
+    Wide = npt.NDArray[np.int64]
+
+
+@dataclass
+class BarrierObject:
+    """One mbarrier.init and what followed."""
+
+    number: int
+    """Of the init, as a fact."""
+    address: int
+    site: Instruction
+    thread: int
+    epoch: int
+    live: bool = True
+    ended: Instruction | None = None
+    used: dict[int, tuple[int, Instruction]] = field(default_factory=dict)
+    """Last use by each thread: epoch and site (kept for the first user of each warp and every later different site)."""
+    safe: set[tuple[int, int]] = field(default_factory=set)
+    """(clock, facts) numbers that were found to know of the init."""
+
+
+class BarrierObjects:
+    """Watches the mbarrier operations and the ordinary accesses that touch their bytes."""
+
+    def __init__(self, numbering: Threads, clocks: Clocks, sync: Synchronisation, findings: Findings, naming: Naming, shared_total: int) -> None:
+        self.of = numbering
+        self.clocks = clocks
+        self.sync = sync
+        self.findings = findings
+        self.naming = naming
+        self.live = np.zeros((shared_total >> 3) + 4, np.bool_)
+        self.any_live = False
+        self.objects: dict[int, BarrierObject] = {}
+        self.inits = 0
+        self.early: list[tuple[int, Instruction, int, str]] = []
+        """Uses of addresses that held no barrier: address, site, thread, operation. Told at the end, when a later init may be known."""
+
+    # -- mbarrier operations
+    def operation(self, site: Instruction, threads: Ints, addresses: Wide, operation: str) -> None:
+        if operation == "init":
+            for thread, address in zip(threads.tolist(), addresses.tolist(), strict=True):
+                self._init(site, thread, address)
+            return
+        for address in distinct(addresses):  # type: ignore[arg-type]
+            mine = threads if len(threads) == 1 or (addresses == address).all() else threads[addresses == address]
+            known = self.objects.get(address)
+            if known is None:
+                self.early.append((address, site, int(mine[0]), operation))
+                continue
+            if not known.live:
+                self._after_end(known, site, int(mine[0]), operation)
+                continue
+            self._ordered_after_init(known, site, mine, operation)
+            if operation == "inval":
+                self._end(known, site, int(mine[0]))
+            else:
+                self._record_use(known, site, mine)
+
+    def _init(self, site: Instruction, thread: int, address: int) -> None:
+        old = self.objects.get(address)
+        if old is not None and old.live:
+            frames = [*self.naming.frames(old.site, "initialised here, and never invalidated"), *self.naming.frames(site, f"initialised again by {self.naming.thread(thread)}")]
+            self.findings.add(
+                ("S038", old.site.ptx_line, site.ptx_line),
+                build("S038", frames, barrier=self.naming.barrier(address), first=self.naming.line(old.site), again=self.naming.line(site)),
+            )
+        number = self.inits
+        self.inits += 1
+        self.objects[address] = BarrierObject(number, address, site, thread, int(self.clocks.epoch[thread]))
+        self.sync.own_inits[thread] = self.sync.own_inits.get(thread, 0) | 1 << number
+        self.live[address >> 3] = True
+        self.any_live = True
+
+    def _after_end(self, known: BarrierObject, site: Instruction, thread: int, operation: str) -> None:
+        if known.ended is None:
+            return
+        frames = [*self.naming.frames(known.ended, "the barrier ends here"), *self.naming.frames(site, f"{operation} by {self.naming.thread(thread)}")]
+        self.findings.add(
+            ("S037", known.ended.ptx_line, site.ptx_line),
+            build("S037", frames, operation=operation, barrier=self.naming.barrier(known.address), end=self.naming.line(known.ended), use=self.naming.line(site)),
+        )
+
+    def _ordered_after_init(self, known: BarrierObject, site: Instruction, threads: Ints, operation: str) -> None:
+        numbers = self.clocks.clock[threads].astype(np.int64) << 32 | self.clocks.fact[threads]
+        if (numbers == numbers[0]).all():
+            if (int(numbers[0]), self.clocks.generation) in known.safe:
+                return
+        elif len(threads) == 0:
+            return
+        ordered = self.clocks.knows(HB, threads, np.full(len(threads), known.thread, np.int32), np.full(len(threads), known.epoch, np.int32))
+        if not ordered.all():
+            ordered |= self.clocks.fact_mask(threads, np.full(len(threads), known.number, np.int32), 2)
+        if ordered.all():
+            if (numbers == numbers[0]).all() and len(threads) > 1:
+                known.safe.add((int(numbers[0]), self.clocks.generation))
+            return
+        thread = int(threads[int(np.flatnonzero(~ordered)[0])])
+        self._unordered(known.site, known.thread, known.address, site, thread, operation)
+
+    def _unordered(self, init: Instruction | None, initialiser: int, address: int, site: Instruction, thread: int, operation: str) -> None:
+        of = self.of
+        remote = init is not None and int(of.cta[initialiser]) != int(of.cta[thread])
+        foreign = address // self.naming.shared_stride != int(of.cta[thread])
+        fence = self._fence_line(initialiser) if init is not None else None
+        if foreign or remote:
+            mend = (
+                f"after the inits ({self.naming.line(init)}) execute fence.mbarrier_init.release.cluster in the initialising thread, then a cluster barrier "
+                f"(barrier.cluster.arrive + barrier.cluster.wait) by all threads of the cluster, before {self.naming.line(site)}"
+            )
+            if fence:
+                mend = (
+                    f"the init fence is there ({fence}): add a cluster barrier (barrier.cluster.arrive + barrier.cluster.wait) by all threads between it and {self.naming.line(site)}"
+                )
+        else:
+            mend = (
+                f"after the init ({self.naming.line(init)}) execute fence.mbarrier_init.release.cluster in the initialising thread, then __syncthreads() (bar.sync 0) "
+                f"by all threads, before the first use on {self.naming.line(site)}"
+            )
+            if fence:
+                mend = f"the fence.mbarrier_init ({fence}) orders nothing by itself: add __syncthreads() (bar.sync 0) by all threads after it, before the first use on {self.naming.line(site)}"
+            if init is not None and initialiser // 1 != thread and int(of.warp[initialiser]) == int(of.warp[thread]):
+                mend += "; __syncwarp() (bar.warp.sync) is enough where only this warp uses the barrier"
+        frames = [
+            *self.naming.frames(init, f"initialised by {self.naming.thread(initialiser)}" if init is not None else ""),
+            *self.naming.frames(site, f"{operation} by {self.naming.thread(thread)}"),
+        ]
+        self.findings.add(
+            ("S036", init.ptx_line if init is not None else -1, operation in ("wait", "test"), site.ptx_line),
+            build(
+                "S036",
+                frames,
+                mend=mend,
+                barrier=self.naming.barrier(address),
+                operation=operation,
+                user=self.naming.thread(thread),
+                use=self.naming.line(site),
+                init=self.naming.line(init) if init is not None else "no line of this run",
+            ),
+        )
+
+    def _fence_line(self, thread: int) -> str | None:
+        for step in reversed(self.sync.steps):
+            if step.kind == "init fence" and thread in step.threads:
+                return self.naming.line(step.site)
+        return None
+
+    def _record_use(self, known: BarrierObject, site: Instruction, threads: Ints) -> None:
+        # One thread for each warp and site is enough to tell who uses it; knowledge is nearly always equal inside a warp.
+        for thread in (threads if len(threads) == 1 else threads[np.unique(self.of.warp[threads], return_index=True)[1]]).tolist():
+            known.used[thread] = (int(self.clocks.epoch[thread]), site)
+
+    def _end(self, known: BarrierObject, site: Instruction, thread: int) -> None:
+        known.live = False
+        known.ended = site
+        self.live[known.address >> 3] = False
+        users = np.array(list(known.used), np.int32)
+        if len(users):
+            epochs = np.array([known.used[user][0] for user in users.tolist()], np.int32)
+            ordered = self.clocks.knows(HB, np.full(len(users), thread, np.int32), users, epochs)
+            for user in users[~ordered].tolist()[:1]:
+                other = known.used[user][1]
+                frames = [*self.naming.frames(other, f"used by {self.naming.thread(user)}"), *self.naming.frames(site, f"invalidated by {self.naming.thread(thread)}")]
+                self.findings.add(
+                    ("S039", other.ptx_line, site.ptx_line),
+                    build("S039", frames, barrier=self.naming.barrier(known.address), use=self.naming.line(other), end=self.naming.line(site)),
+                )
+
+    # -- ordinary accesses
+    def touched(self, site: Instruction, addresses: Wide, size: int) -> int | None:
+        """Address of a live barrier that one of the accesses overlaps."""
+        if not self.any_live:
+            return None
+        first, last = addresses >> 3, (addresses + (size - 1)) >> 3
+        if size <= 8:
+            hit = self.live[first] | self.live[last]
+            return int(addresses[np.flatnonzero(hit)[0]]) & ~7 if hit.any() else None
+        for step in range(int((last - first).max()) + 1):
+            at = np.minimum(first + step, last)
+            hit = self.live[at]
+            if hit.any():
+                return int(at[np.flatnonzero(hit)[0]]) << 3
+        return None
+
+    def overwritten(self, site: Instruction, thread: int, address: int, what: str, write: bool) -> None:
+        known = self.objects[address]
+        frames = [
+            *self.naming.frames(known.site, "the barrier is initialised here"),
+            *self.naming.frames(site, f"{what} by {self.naming.thread(thread)} {'writes' if write else 'reads'} its bytes"),
+        ]
+        fields: dict[str, Any] = {
+            "what": what,
+            "verb": "overwrites" if write else "reads",
+            "barrier": self.naming.barrier(address),
+            "use": self.naming.line(site),
+            "init": self.naming.line(known.site),
+        }
+        self.findings.add(("S034", known.site.ptx_line, site.ptx_line), build("S034", frames, **fields))
+
+    def finish(self) -> None:
+        for address, site, thread, operation in self.early:
+            later = self.objects.get(address)
+            self._unordered(later.site if later else None, later.thread if later else thread, address, site, thread, operation)
+        self.early.clear()

@@ -1,0 +1,418 @@
+"""From a conflict to its explanation: which single change would have ordered the two accesses.
+
+Asks counterfactuals of what really happened: a token that was seen but not joined because of its scope or order; a sibling
+lane's arrive in place of the accessor's own; a wait that another thread made; a proxy fence that is missing, misplaced or never
+executed; an asynchronous operation that nobody waited for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fa4dsl.runtime.simulator.check.facts import Facts
+from fa4dsl.runtime.simulator.check.findings import Findings, build
+from fa4dsl.runtime.simulator.check.memory_check import Conflict, Side
+from fa4dsl.runtime.simulator.check.numbering import SCOPE_NAMES
+from fa4dsl.runtime.simulator.check.operations import GENERIC_KINDS, Operation
+from fa4dsl.runtime.simulator.check.shadow import ATOMIC, REMOTE, SITE_SHIFT, SIZE_SHIFT
+from fa4dsl.runtime.simulator.check.token import HB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fa4dsl.runtime.diagnostics import Diagnostic, Frame
+    from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.check.clocks import Clocks
+    from fa4dsl.runtime.simulator.check.naming import Naming
+    from fa4dsl.runtime.simulator.check.numbering import Threads
+    from fa4dsl.runtime.simulator.check.sync import MissedEdge, Step, Synchronisation
+
+RULE_RACE = "PTX ISA 8.7 (data race): the accesses overlap, one writes, and neither program order nor synchronisation orders them"
+
+
+@dataclass(frozen=True)
+class Access:
+    """One side of a conflict in words."""
+
+    side: Side
+    site: Instruction
+    thread: int
+    operation: Operation | None
+    what: str
+
+    @property
+    def size(self) -> int:
+        return 1 << (self.side.info >> SIZE_SHIFT & 15)
+
+    @property
+    def generic(self) -> bool:
+        return self.operation is None or self.operation.kind in GENERIC_KINDS
+
+
+class Causes:
+    """Explains conflicts and files the findings."""
+
+    def __init__(
+        self, numbering: Threads, clocks: Clocks, sync: Synchronisation, findings: Findings, naming: Naming, sites: Sequence[Instruction], operations: Sequence[Operation]
+    ) -> None:
+        self.of = numbering
+        self.clocks = clocks
+        self.sync = sync
+        self.findings = findings
+        self.naming = naming
+        self.sites = sites
+        self.operations = operations
+        self.program: Sequence[Instruction] = ()
+        """All instructions of the kernel where known: finds fences that the run never reached."""
+        self.executed: set[int] = set()
+        """PTX lines of the fences that ran."""
+        self.first_operation = numbering.count + 1
+        self.pairs: dict[tuple[bool, int, int, bool], tuple[tuple[int, int], tuple[int, int]]] = {}
+        """By finding key: for each side (CTA of the other side, PTX line of this one)."""
+
+    # -- words
+    def access(self, side: Side) -> Access:
+        site = self.sites[side.info >> SITE_SHIFT]
+        if side.agent >= self.first_operation:
+            operation = self.operations[side.agent - self.first_operation]
+            return Access(side, site, operation.thread, operation, f"{operation.words} {'write' if side.write else 'read'}")
+        what = "atomic update" if side.info & ATOMIC else "store" if side.write else "load"
+        if side.info & REMOTE:
+            what = f"remote {what}"
+        return Access(side, site, side.agent - 1, None, what)
+
+    def label(self, access: Access) -> str:
+        issued = "issued " if access.operation is not None else ""
+        who = self.naming.thread(access.thread)
+        if access.operation is not None and access.operation.kind == "wgmma":
+            group = access.operation.group
+            who = self.naming.crowd(group.tolist()) if group is not None else who
+        return f"the {access.what}, {issued}by {who}"
+
+    def frames(self, *parts: tuple[Instruction | None, str]) -> list[Frame]:
+        return [frame for site, label in parts for frame in self.naming.frames(site, label)]
+
+    def line(self, site: Instruction | None) -> str:
+        return self.naming.line(site)
+
+    # -- the record
+    def step_after(self, thread: int, epoch: int) -> Step | None:
+        """The release or fence that ended this epoch of the thread."""
+        for step in self.sync.steps:
+            where = np.flatnonzero(step.threads == thread)
+            if len(where) and step.epochs[where[0]] >= epoch:
+                return step
+        return None
+
+    def barrier_after(self, thread: int, epoch: int) -> Step | None:
+        for step in self.sync.steps:
+            if "fence" in step.kind:
+                continue
+            where = np.flatnonzero(step.threads == thread)
+            if len(where) and step.epochs[where[0]] >= epoch:
+                return step
+        return None
+
+    def _token_knows(self, edge: MissedEdge, prior: Access) -> bool:
+        if prior.operation is not None:
+            bit = 1 << prior.operation.number
+            return bool((edge.token.facts.writes if prior.side.write else edge.token.facts.reads | edge.token.facts.writes) & bit)
+        return edge.token.knows(int(self.of.cluster[prior.thread]), int(self.of.column[prior.thread]), prior.side.epoch)
+
+    def missed_edge(self, prior: Access, thread: int) -> MissedEdge | None:
+        """The latest join that did not happen and would have told `thread` of the prior access."""
+        for edge in reversed(self.sync.missed):
+            mine = edge.threads == thread
+            if not mine.any():
+                known = self.clocks.knows(HB, np.full(len(edge.threads), thread, np.int32), edge.threads, edge.epochs)
+                if not known.any():
+                    continue
+            if self._token_knows(edge, prior):
+                return edge
+        return None
+
+    def sibling_release(self, prior: Access, thread: int) -> Step | None:
+        """A release by another lane of the prior accessor's warp, after the access as far as is known, that `thread` has joined."""
+        if prior.operation is not None:
+            return None
+        u, warp = prior.thread, self.of.warp[prior.thread]
+        begun = prior.side.epoch <= 1
+        found = None
+        for step in self.sync.steps:
+            mine = np.flatnonzero(step.threads == u)
+            if len(mine):
+                if step.epochs[mine[0]] >= prior.side.epoch:
+                    # From here on the access is released by its own thread: later releases of siblings explain nothing.
+                    break
+                begun = begun or step.epochs[mine[0]] == prior.side.epoch - 1
+                continue
+            if not begun or step.kind.endswith("fence"):
+                continue
+            near = np.flatnonzero((self.of.warp[step.threads] == warp) & (step.threads != thread))
+            if len(near) and self.clocks.knows(HB, np.full(len(near), thread, np.int32), step.threads[near], step.epochs[near]).any():
+                found = step
+        return found
+
+    def informed(self, prior: Access, thread: int) -> int | None:
+        """Another thread of the current accessor's CTA (same warp first) that does know of the prior access."""
+        first = thread // self.of.per_cta * self.of.per_cta
+        others = np.arange(first, first + self.of.per_cta, dtype=np.int32)
+        if prior.operation is not None:
+            known = self.clocks.fact_mask(others, np.full(len(others), prior.operation.number, np.int32), 1 if prior.side.write else 0)
+        else:
+            known = self.clocks.knows(HB, others, np.full(len(others), prior.thread, np.int32), np.full(len(others), prior.side.epoch, np.int32))
+        known &= others != prior.thread
+        if not known.any():
+            return None
+        near = known & (self.of.warp[others] == self.of.warp[thread])
+        return int(others[np.flatnonzero(near if near.any() else known)[0]])
+
+    # -- the explanation
+    def explain(self, conflict: Conflict) -> None:
+        """Files the finding for a conflict, once for each pair of sites and cause."""
+        first, second = sorted((conflict.prior.info >> SITE_SHIFT, conflict.current.info >> SITE_SHIFT))
+        key = (conflict.bridged, first, second, conflict.prior.write and conflict.current.write)
+        twin = (not conflict.bridged, *key[1:])
+        if ("pair", key) in self.findings or (conflict.bridged and ("pair", twin) in self.findings):
+            return
+        self.findings.remove(("pair", twin))  # an unordered pair says more than its missing proxy fence
+        prior, current = self.access(conflict.prior), self.access(conflict.current)
+        where = self.naming.address(conflict.space, conflict.address, min(prior.size, current.size))
+        made = self._proxy(prior, current, where) if conflict.bridged else self._race(prior, current, where)
+        self.findings.add(("pair", key), made)
+        ctas = int(self.of.cta[prior.thread]), int(self.of.cta[current.thread])
+        self.pairs[key] = ((ctas[1], prior.site.ptx_line), (ctas[0], current.site.ptx_line))
+
+    def drop_consequences(self, target: int, line: int) -> None:
+        """The remote access of a PTX line is outside the life of CTA `target`: its races with that CTA's threads have the same cause."""
+        for key, ends in self.pairs.items():
+            if (target, line) in ends and ends[0][0] != ends[1][0]:
+                self.findings.remove(("pair", key))
+
+    def _proxy(self, prior: Access, current: Access, where: str) -> Diagnostic:
+        space = "global" if where.startswith("global") or current.operation is None else "shared::cta"
+        if self._space(current, prior) == "global":
+            space = "global"
+        elif self.of.cta[prior.thread] != self.of.cta[current.thread]:
+            space = "shared::cluster"
+        fence = f"fence.proxy.async.{space}"
+        barrier = self.barrier_after(prior.thread, prior.side.epoch)
+        code = "S021" if prior.side.write else "S022"
+        before = f", before the {self._sync_word(barrier)} on {self.line(barrier.site)}" if barrier is not None and barrier.site is not None else f", before {self.line(current.site)}"
+        mend = f"add {fence} after {self.line(prior.site)}{before}, in every thread that makes the {prior.what}; or once in the issuing thread just before {self.line(current.site)}"
+        notes = []
+        frames = self.frames((prior.site, self.label(prior)), (current.site, self.label(current)))
+        if barrier is not None and barrier.site is not None and self._sync_word(barrier) != "step":
+            frames += self.frames((barrier.site, "the synchronisation between them, which is no proxy fence"))
+        for instruction in self.program:
+            if instruction.mnemonic.startswith("fence.proxy.async"):
+                if instruction.ptx_line not in self.executed:
+                    notes.append(f"the {instruction.mnemonic} on {self.line(instruction)} was not executed on this path")
+                    mend = f"move the fence.proxy.async of {self.line(instruction)} out of the loop or branch that did not run, to after {self.line(prior.site)}{before}"
+                else:
+                    notes.append(f"the {instruction.mnemonic} on {self.line(instruction)} does not lie on the path between the two: it comes earlier, covers another space, or is executed by other threads")
+        return build(code, frames, notes, mend, first=prior.what, second=current.what, where=where, first_line=self.line(prior.site), second_line=self.line(current.site), fence=fence)
+
+    def _space(self, *accesses: Access) -> str:
+        for access in accesses:
+            mnemonic = access.site.mnemonic
+            if access.operation is None and ".global" in mnemonic:
+                return "global"
+        return "shared"
+
+    def _sync_word(self, step: Step | None) -> str:
+        if step is None or step.site is None:
+            return "step"
+        name = step.site.mnemonic
+        if name.startswith("mbarrier"):
+            return "arrive"
+        if name.startswith("barrier.cluster"):
+            return "cluster barrier"
+        if name.startswith(("bar", "barrier")):
+            return "barrier"
+        return "release"
+
+    def _race(self, prior: Access, current: Access, where: str) -> Diagnostic:
+        if prior.operation is not None:
+            return self._operation(prior, current, prior.operation, where)
+        return self._threads(prior, current, where)
+
+    def _both(self, prior: Access, current: Access) -> list[tuple[Instruction | None, str]]:
+        return [(prior.site, self.label(prior)), (current.site, self.label(current))]
+
+    def _fields(self, prior: Access, current: Access, where: str) -> dict[str, str]:
+        return {"first": prior.what, "second": current.what, "where": where, "first_line": self.line(prior.site), "second_line": self.line(current.site)}
+
+    def _operation(self, prior: Access, current: Access, operation: Operation, where: str) -> Diagnostic:
+        """The earlier access is an asynchronous operation whose completion the current accessor does not know of."""
+        fields = self._fields(prior, current, where)
+        edge = self.missed_edge(prior, current.thread)
+        if edge is not None:
+            return self._edge(edge, prior, current, where)
+        both = self._both(prior, current)
+        informed = self.informed(prior, current.thread)
+        if operation.kind == "wgmma":
+            release = self._release_after_issue(operation, current.thread)
+            if release is not None:
+                both.append((release.site, "released here, before the wgmma was waited for"))
+            late = f"the {self._sync_word(release)} on {self.line(release.site)}" if release is not None else f"{self.line(current.site)} overwrites its operands"
+            mend = f"execute wgmma.wait_group 0 (or a count that covers this group) before {late}: move the release after the wait"
+            return build("S025", self.frames(*both), mend=mend, **fields)
+        if operation.kind == "cp_async":
+            mend = f"execute cp.async.wait_group 0 (or cp.async.wait_all) after {self.line(prior.site)} in the threads that copy, then __syncthreads() (bar.sync), before {self.line(current.site)}"
+            return build("S028", self.frames(*both), mend=mend, **fields)
+        if operation.kind in ("tma_store", "bulk_store", "tma_reduce") or (operation.kind == "bulk_reduce" and not operation.target_ctas):
+            read = "" if prior.side.write else ".read"
+            waiting = (
+                f"thread {operation.thread % self.of.per_cta}, which issued it, must execute cp.async.bulk.commit_group and cp.async.bulk.wait_group{read} 0 (bulk groups belong to one thread; "
+                f"with N groups in flight wait for all but those that may stay) after {self.line(prior.site)}"
+            )
+            together = f", then a barrier with the threads that execute {self.line(current.site)}" if operation.thread != current.thread else ""
+            if informed == operation.thread and operation.thread != current.thread:
+                waiting = f"the issuing thread has waited, but nothing orders its wait before {self.line(current.site)}"
+                together = ": add __syncthreads() (bar.sync) between the two"
+            return build("S024", self.frames(*both), mend=waiting + together, **fields)
+        if informed is not None:
+            same_warp = self.of.warp[informed] == self.of.warp[current.thread]
+            barrier = "__syncwarp() (bar.warp.sync)" if same_warp else "__syncthreads() (bar.sync)"
+            mend = (
+                f"thread {informed % self.of.per_cta} has waited for this {operation.words}, thread {current.thread % self.of.per_cta} has not: let every thread that uses the data wait on the mbarrier, "
+                f"or add {barrier} after the wait, before {self.line(current.site)}"
+            )
+        elif not current.side.write:
+            mend = f"wait on the mbarrier that {self.line(prior.site)} signals (mbarrier.try_wait with the phase of this copy) before {self.line(current.site)}"
+        else:
+            mend = (
+                f"let {self.naming.thread(current.thread)} learn that the copy of {self.line(prior.site)} has landed and its data were used (wait on an mbarrier, or a "
+                f"{self._barrier_between(prior, current)}) before {self.line(current.site)}"
+            )
+        return build("S024", self.frames(*both), mend=mend, **fields)
+
+    def _release_after_issue(self, operation: Operation, thread: int) -> Step | None:
+        group = operation.group if operation.group is not None else np.array([operation.thread], np.int32)
+        for step in self.sync.steps:
+            if "fence" in step.kind:
+                continue
+            inside = np.flatnonzero(np.isin(step.threads, group))
+            if len(inside) and step.epochs[inside[0]] >= operation.epoch and self.clocks.knows(
+                HB, np.full(len(inside), thread, np.int32), step.threads[inside], step.epochs[inside]
+            ).any():
+                return step
+        return None
+
+    def _barrier_between(self, prior: Access, current: Access) -> str:
+        if self.of.cta[prior.thread] == self.of.cta[current.thread]:
+            return "__syncthreads() (bar.sync)"
+        if self.of.cluster[prior.thread] == self.of.cluster[current.thread]:
+            return "cluster barrier (barrier.cluster.arrive.release + barrier.cluster.wait.acquire)"
+        return "release/acquire pair at .gpu scope"
+
+    def _edge(self, edge: MissedEdge, prior: Access, current: Access, where: str) -> Diagnostic:
+        fields = self._fields(prior, current, where)
+        token, home = edge.token, min(edge.token.ctas)
+        waiter = int(self.of.cta[edge.threads[0]])
+        arrive, wait = self.line(token.site), self.line(edge.site)
+        both = self._both(prior, current)
+        if edge.why in ("relaxed arrive", "relaxed wait"):
+            side = token.site if edge.why == "relaxed arrive" else edge.site
+            both += [(token.site, "the release side"), (edge.site, "the acquire side")]
+            relaxed = "arrive" if edge.why == "relaxed arrive" else "wait"
+            mend = (
+                f"drop .relaxed from the arrive on {arrive} (release is the default), or execute fence.acq_rel.cluster before it, after {self.line(prior.site)}"
+                if relaxed == "arrive"
+                else f"use the acquire form on {wait}, or execute fence.acq_rel (of a scope that includes both) after it, before {self.line(current.site)}"
+            )
+            return build("S046", self.frames(*both), mend=mend, relaxed=relaxed, sync_line=self.line(side), **fields)
+        needed = 1 if self.of.same_instance(home, waiter, 1) else 2
+        scope = SCOPE_NAMES[needed]
+        parts = []
+        if not all(self.of.same_instance(cta, waiter, token.scope) for cta in token.ctas):
+            parts.append(f"{self._qualified(token.site, 'release', scope)} on {arrive}")
+        if not all(self.of.same_instance(cta, waiter, edge.level) for cta in token.ctas):
+            parts.append(f"{self._qualified(edge.site, 'acquire', scope)} on {wait}")
+        both += [(token.site, f"the release, at .{SCOPE_NAMES[token.scope]} scope"), (edge.site, f"the acquire, at .{SCOPE_NAMES[edge.level]} scope")]
+        return build(
+            "S023",
+            self.frames(*both),
+            mend=f"needs .{scope} scope: " + " and ".join(parts),
+            arrive=arrive,
+            wait=wait,
+            arrive_scope=SCOPE_NAMES[token.scope],
+            wait_scope=SCOPE_NAMES[edge.level],
+            scope=scope,
+            **fields,
+        )
+
+    def _qualified(self, site: Instruction | None, order: str, scope: str) -> str:
+        """The instruction's name with the order and scope it needs."""
+        if site is None:
+            return f".{order}.{scope}"
+        name = site.mnemonic
+        if name.startswith("mbarrier"):
+            verb = "arrive" if ".arrive" in name else "test_wait" if "test_wait" in name else "try_wait"
+            form = ".expect_tx" if ".expect_tx" in name else ".parity" if ".parity" in name else ""
+            return f"mbarrier.{verb}{form}.{order}.{scope} (mbarrier.{verb}.{order}.{scope})" if form else f"mbarrier.{verb}.{order}.{scope}"
+        if name.startswith(("fence", "membar")):
+            return f"fence.acq_rel.{scope}"
+        return f"{name.split('.')[0]}.{order}.{scope}"
+
+    def _threads(self, prior: Access, current: Access, where: str) -> Diagnostic:
+        """Prior generic access by a thread, unordered before the current access."""
+        fields = self._fields(prior, current, where)
+        edge = self.missed_edge(prior, current.thread)
+        if edge is not None:
+            return self._edge(edge, prior, current, where)
+        both = self._both(prior, current)
+        of = self.of
+        if prior.side.info & 7 and current.side.info & 7:
+            need = "cluster" if of.cluster[prior.thread] == of.cluster[current.thread] else "gpu"
+            if of.cta[prior.thread] != of.cta[current.thread]:
+                levels = (prior.side.info & 7) - 1, (current.side.info & 7) - 1
+                return build(
+                    "S023",
+                    self.frames(*both),
+                    mend=f"needs .{need} scope on both: {self.line(prior.site)} has .{SCOPE_NAMES[levels[0]]}, {self.line(current.site)} has .{SCOPE_NAMES[levels[1]]}",
+                    arrive=fields["first_line"],
+                    wait=fields["second_line"],
+                    arrive_scope=SCOPE_NAMES[levels[0]],
+                    wait_scope=SCOPE_NAMES[levels[1]],
+                    scope=need,
+                    **fields,
+                )
+        sibling = self.sibling_release(prior, current.thread)
+        if of.warp[prior.thread] == of.warp[current.thread] and current.operation is None:
+            mend = f"add __syncwarp() (bar.warp.sync) after {self.line(prior.site)}, before {self.line(current.site)}: lanes of a warp are threads of their own"
+            return build("S027", self.frames(*both), mend=mend, **fields)
+        if sibling is not None and sibling.site is not None:
+            both.append((sibling.site, "releases only the thread that executes it"))
+            mend = (
+                f"add __syncwarp() (bar.warp.sync) after {self.line(prior.site)}, before the {self._sync_word(sibling)} on {self.line(sibling.site)}; "
+                "or let every lane arrive, with the barrier's count raised to match (32 for a warp)"
+            )
+            return build("S027", self.frames(*both), mend=mend, **fields)
+        informed = self.informed(prior, current.thread)
+        notes = []
+        if informed is not None:
+            same_warp = of.warp[informed] == of.warp[current.thread]
+            barrier = "__syncwarp() (bar.warp.sync)" if same_warp else self._barrier_between(current, current)
+            mend = (
+                f"thread {informed % of.per_cta} of this CTA is ordered after the {prior.what} (it waited), thread {current.thread % of.per_cta} is not: add {barrier} after that wait, before "
+                f"{self.line(current.site)}, or let this thread wait itself"
+            )
+            if of.cta[prior.thread] != of.cta[current.thread]:
+                mend += f"; between CTAs this takes a {self._barrier_between(prior, current)}"
+        else:
+            barrier = self._barrier_between(prior, current)
+            mend = f"add a {barrier} after {self.line(prior.site)} and before {self.line(current.site)}, executed by both sides; or an mbarrier: arrive after the first, wait before the second"
+            if of.cta[prior.thread] != of.cta[current.thread] and of.cluster[prior.thread] == of.cluster[current.thread]:
+                mend += "; __syncthreads() is not enough: it orders only the threads of one CTA"
+        after = self.barrier_after(prior.thread, prior.side.epoch)
+        if after is not None and after.site is not None and ".arrive" in after.site.mnemonic and after.site.mnemonic.startswith(("bar.", "barrier.cta")):
+            notes.append(f"bar.arrive ({self.line(after.site)}) only releases: the thread that arrives learns nothing")
+        return build("S020", self.frames(*both), notes, mend, rule=RULE_RACE, **fields)
+
+    def facts_of(self, thread: int) -> Facts:
+        return self.clocks.facts_of(thread)

@@ -1,0 +1,42 @@
+"""Thread numbering of a launch: block, cluster, warp, lane and clock column of every thread, as arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from fa4dsl.runtime.simulator.events import Geometry, Scope
+
+SCOPES: dict[Scope, int] = {"cta": 0, "cluster": 1, "gpu": 2, "sys": 3}
+SCOPE_NAMES: tuple[Scope, ...] = ("cta", "cluster", "gpu", "sys")
+
+
+class Threads:
+    """Lookup tables by thread number; all int32, one entry a thread of the launch."""
+
+    def __init__(self, geometry: Geometry) -> None:
+        self.geometry = geometry
+        self.per_cta = geometry.threads_per_cta
+        self.cluster_size = max(geometry.cluster_size, 1)
+        self.per_cluster = self.per_cta * self.cluster_size
+        self.count = geometry.ctas * self.per_cta
+        number = np.arange(self.count, dtype=np.int32)
+        inside = number % self.per_cta
+        warps_per_cta = -(-self.per_cta // 32)
+        self.cta: npt.NDArray[np.int32] = number // self.per_cta
+        self.cluster: npt.NDArray[np.int32] = self.cta // self.cluster_size
+        self.warp: npt.NDArray[np.int32] = self.cta * warps_per_cta + inside // 32
+        self.lane: npt.NDArray[np.int32] = inside % 32
+        self.column: npt.NDArray[np.int32] = number % self.per_cluster
+        self.warps_per_cta = warps_per_cta
+        self.clusters = -(-self.count // self.per_cluster) if self.count else 0
+
+    def same_instance(self, first: int, second: int, scope: int) -> bool:
+        """Whether two CTAs lie in the same instance of a scope (0 cta, 1 cluster, 2 gpu, 3 sys)."""
+        if scope == 0:
+            return first == second
+        return scope > 1 or first // self.cluster_size == second // self.cluster_size

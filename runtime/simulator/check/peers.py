@@ -1,0 +1,179 @@
+"""Lives of CTAs: a peer's shared memory may be touched only after the peer runs and before it has exited.
+
+Both are happens-before questions, asked of every remote access, so the answer does not depend on the schedule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fa4dsl.runtime.simulator.check.clocks import Clocks, distinct
+from fa4dsl.runtime.simulator.check.facts import NOTHING, Facts
+from fa4dsl.runtime.simulator.check.findings import Findings, build
+from fa4dsl.runtime.simulator.check.operations import Operation
+from fa4dsl.runtime.simulator.check.token import HB
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.check.naming import Naming
+    from fa4dsl.runtime.simulator.check.numbering import Threads
+    from fa4dsl.runtime.simulator.check.token import ReleaseToken
+
+    Ints = npt.NDArray[np.int32]
+
+
+@dataclass
+class Touch:
+    """The last remote access of each thread of a cluster to one CTA, for one instruction."""
+
+    site: Instruction
+    epochs: Ints
+    """By column; 0 = none."""
+    signals: bool
+    """Only signals a barrier: its observation by a thread of the target is enough."""
+
+
+class Peers:
+    def __init__(self, numbering: Threads, clocks: Clocks, findings: Findings, naming: Naming) -> None:
+        self.of = numbering
+        self.clocks = clocks
+        self.findings = findings
+        self.naming = naming
+        self.touches: dict[tuple[int, int], Touch] = {}
+        """By (target CTA, site)."""
+        self.early: dict[tuple[int, int], tuple[Instruction, int, str]] = {}
+        """Accesses not ordered after the target's start, by (target CTA, site): site, thread, what."""
+        self.exited = np.zeros(numbering.geometry.ctas, np.int32)
+        self.last_exit: dict[int, Instruction] = {}
+        self.exit_rows: dict[int, Ints] = {}
+        self.exit_facts: dict[int, Facts] = {}
+        self.seen: dict[int, Ints] = {}
+        """By CTA and column: up to which epoch its threads observed arrivals, whatever their scope."""
+
+    def access(self, site: Instruction, threads: Ints, targets: Ints, what: str, signals: bool = False, asynchronous: bool = False) -> None:
+        """A remote access by `threads` to shared memory of the CTAs `targets` (own ones are skipped). Whether an asynchronous one ends in time
+        depends on its completion, not on its issue."""
+        away = targets != self.of.cta[threads]
+        if not away.any():
+            return
+        if not away.all():
+            threads, targets = threads[away], targets[away]
+        started = self.clocks.fact_mask(threads, targets.astype(np.int32), 3)
+        if not started.all():
+            for target in distinct(targets[~started]):
+                key = (target, site.ptx_line)
+                if key not in self.early:
+                    thread = int(threads[~started][targets[~started] == target][0])
+                    self.early[key] = (site, thread, what)
+        if asynchronous:
+            return
+        for target in distinct(targets):
+            mine = threads if (targets == target).all() else threads[targets == target]
+            touch = self.touches.get((target, site.ptx_line))
+            if touch is None:
+                touch = self.touches[target, site.ptx_line] = Touch(site, np.zeros(self.of.per_cluster, np.int32), signals)
+            touch.epochs[self.of.column[mine]] = self.clocks.epoch[mine]
+
+    def observed(self, threads: Ints, token: ReleaseToken) -> None:
+        """Threads of a CTA saw an arrival, so the arrival itself is complete."""
+        for cta in distinct(self.of.cta[threads]):
+            seen = self.seen.get(cta)
+            if seen is None:
+                seen = self.seen[cta] = np.zeros(self.of.per_cluster, np.int32)
+            same = self.of.cluster[token.threads] == cta // self.of.cluster_size
+            columns = self.of.column[token.threads[same]]
+            seen[columns] = np.maximum(seen[columns], token.epochs[same])
+
+    def exit(self, site: Instruction, threads: Ints) -> None:
+        for cta in distinct(self.of.cta[threads]):
+            mine = threads[self.of.cta[threads] == cta]
+            self.exited[cta] += len(mine)
+            self.last_exit[cta] = site
+            cluster = cta // self.of.cluster_size
+            row = self.exit_rows.get(cta)
+            if row is None:
+                row = self.exit_rows[cta] = np.zeros(self.of.per_cluster, np.int32)
+            for number in distinct(self.clocks.clock[mine]):
+                rows = (self.clocks.rows_of[number] or {}).get(cluster)
+                if rows is not None:
+                    np.maximum(row, rows[HB], out=row)
+            facts = self.exit_facts.get(cta, NOTHING)
+            for number in distinct(self.clocks.fact[mine]):
+                facts = facts | self.clocks.facts.sets[number]
+            self.exit_facts[cta] = facts
+
+    def gone(self, cta: int) -> bool:
+        return bool(self.exited[cta] >= self.of.per_cta)
+
+    # -- the end
+    def finish(self, operations: list[Operation]) -> set[tuple[int, int]]:
+        """Tells the findings. Returns the (target CTA, site) pairs that are faulty, so that races between them and the target are not told again."""
+        faulty: set[tuple[int, int]] = set()
+        for (target, line), touch in self.touches.items():
+            if not self.gone(target):
+                continue
+            known = self.exit_rows[target]
+            if touch.signals and target in self.seen:
+                known = np.maximum(known, self.seen[target])
+            bad = np.flatnonzero(touch.epochs > known)
+            if len(bad):
+                thread = target // self.of.cluster_size * self.of.per_cluster + int(bad[0])
+                self._exited(touch.site, thread, target, touch.signals, (target, line) in self.early)
+                faulty.add((target, line))
+        self._operations(operations, faulty)
+        for (target, line), (site, thread, what) in self.early.items():
+            if (target, line) not in faulty:
+                self._not_started(site, thread, target, what)
+                faulty.add((target, line))
+        return faulty
+
+    def _not_started(self, site: Instruction, thread: int, target: int, what: str) -> None:
+        frames = self.naming.frames(site, f"{what} by {self.naming.thread(thread)} into {self.naming.cta(target)}")
+        self.findings.add(("S030", site.ptx_line), build("S030", frames, what=what, target=self.naming.cta(target), line=self.naming.line(site), user=self.naming.thread(thread)))
+
+    def _exited(self, site: Instruction, thread: int, target: int, signals: bool, early: bool) -> None:
+        end = self.last_exit[target]
+        what = "signal" if signals else "access"
+        frames = [
+            *self.naming.frames(site, f"{what} to {self.naming.cta(target)} by {self.naming.thread(thread)}"),
+            *self.naming.frames(end, f"{self.naming.cta(target)} exits here"),
+        ]
+        notes = ("nothing orders this access after the start of that CTA either: a cluster barrier is missing before it as well",) if early else ()
+        self.findings.add(
+            ("S031", site.ptx_line),
+            build("S031", frames, notes, what=what, target=self.naming.cta(target), line=self.naming.line(site), user=self.naming.thread(thread), end=self.naming.line(end)),
+        )
+
+    def _operations(self, operations: list[Operation], faulty: set[tuple[int, int]]) -> None:
+        for operation in operations:
+            bit = 1 << operation.number
+            home = int(self.of.cta[operation.thread])
+            for target in sorted(operation.target_ctas):
+                if not self.gone(target) or self.exit_facts.get(target, NOTHING).writes & bit:
+                    continue
+                if target == home:
+                    self._in_flight(operation, target, "write", "S033")
+                else:
+                    self._exited(operation.site, operation.thread, target, False, (target, operation.site.ptx_line) in self.early)
+                    faulty.add((target, operation.site.ptx_line))
+            if operation.kind in ("wgmma", "cp_async"):
+                continue
+            for source in sorted(operation.source_ctas):
+                facts = self.exit_facts.get(source, NOTHING)
+                if self.gone(source) and not (facts.reads | facts.writes) & bit:
+                    self._in_flight(operation, source, "read", "S033" if operation.kind in ("bulk_push", "bulk_reduce") and operation.target_ctas else "S032")
+
+    def _in_flight(self, operation: Operation, cta: int, verb: str, code: str) -> None:
+        end = self.last_exit[cta]
+        frames = [
+            *self.naming.frames(operation.site, f"{operation.words} issued by {self.naming.thread(operation.thread)}"),
+            *self.naming.frames(end, f"{self.naming.cta(cta)} exits here"),
+        ]
+        self.findings.add(
+            (code, operation.site.ptx_line),
+            build(code, frames, what=operation.words, verb=verb, line=self.naming.line(operation.site), cta=self.naming.cta(cta), end=self.naming.line(end)),
+        )
