@@ -81,7 +81,8 @@ def to_ptx(text: str, target: Target) -> str:
     missing = re.findall(r"^\.extern \.func\b(?:[^;]*?\))?\s*([\w$.]+)", ptx, re.MULTILINE)
     if missing:
         fail("C018", functions=", ".join(sorted(set(missing))))
-    return ptx
+    # Directives-only debug information leaves one empty section, which says nothing.
+    return re.sub(r"^\s*\.section\s+\.debug_macinfo\s*\{\s*\}\n", "", ptx, flags=re.MULTILINE)
 
 
 def optimised(text: str, target: Target) -> str:

@@ -73,7 +73,7 @@ def _begin_or_end(rewriter: Rewriter, member: ir.Operation) -> None:
     for index in range(count):
         address = rewriter.mbarrier_address(barrier, rewriter.constant(index))
         if member.name == "fa4.mbarrier_init":
-            rewriter.ptx("mbarrier.init.shared::cta.b64 [$0], $1;", [address, rewriter.constant(arrivals)])
+            rewriter.ptx(f"mbarrier.init.shared::cta.b64 [$0], {arrivals};", [address])
         else:
             rewriter.ptx("mbarrier.inval.shared::cta.b64 [$0];", [address])
 
@@ -87,8 +87,8 @@ def _order(rewriter: Rewriter) -> str:
 
 
 def _arrive(rewriter: Rewriter) -> None:
-    count = rewriter.constant(rewriter.attribute("count"))
-    rewriter.ptx(f"mbarrier.arrive.{_order(rewriter)}.shared::cta.b64 _, [$0], $1;", [_address(rewriter), count])
+    count = rewriter.attribute("count")
+    rewriter.ptx(f"mbarrier.arrive.{_order(rewriter)}.shared::cta.b64 _, [$0], {count};", [_address(rewriter)])
     rewriter.replace()
 
 
@@ -127,8 +127,11 @@ def _wait(rewriter: Rewriter) -> None:
 
 def _named(rewriter: Rewriter) -> None:
     word = rewriter.operation.name.rpartition("_")[2]
-    threads = rewriter.constant(rewriter.attribute("threads"))
-    rewriter.ptx(f"bar.{word} $0, $1;", [rewriter.operation.operands[0], threads])
+    barrier = rewriter.operation.operands[0]
+    known = rewriter.known(barrier)
+    # A constant id is written into the text: ptxas then reserves that barrier alone instead of all sixteen.
+    number = "$0" if known is None else str(known)
+    rewriter.ptx(f"bar.{word} {number}, {rewriter.attribute('threads')};", [barrier] if known is None else [])
     rewriter.replace()
 
 

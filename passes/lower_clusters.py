@@ -26,8 +26,8 @@ def _remote_barrier(rewriter: Rewriter, first: int = 0) -> ir.Value:
 
 def _arrive(rewriter: Rewriter) -> None:
     order, scope = rewriter.attribute("order"), rewriter.attribute("scope")
-    count = rewriter.constant(rewriter.attribute("count"))
-    rewriter.ptx(f"mbarrier.arrive.{order}.{scope}.shared::cluster.b64 _, [$0], $1;", [_remote_barrier(rewriter), count])
+    count = rewriter.attribute("count")
+    rewriter.ptx(f"mbarrier.arrive.{order}.{scope}.shared::cluster.b64 _, [$0], {count};", [_remote_barrier(rewriter)])
     rewriter.replace()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fa4dsl.passes.dialect.rules import WGMMA_K
+from fa4dsl.passes.dialect.rules import WGMMA_K, mma_registers
 from fa4dsl.passes.rewriting import Rewriter, raw_type, rewrite
 
 if TYPE_CHECKING:
@@ -73,19 +73,20 @@ def _wgmma(rewriter: Rewriter) -> None:
 
 def _mma(rewriter: Rewriter) -> None:
     shape, a, b, c, d = (rewriter.attribute(key) for key in ("shape", "a_type", "b_type", "c_type", "d_type"))
-    from fa4dsl.passes.dialect.rules import mma_registers
-
     counts = mma_registers(shape, a, c, d)
-    results = [str(result.type) for result in rewriter.operation.results]
-    position, groups = len(results), [_names(0, len(results))]
+    position, groups = counts[3], [_names(0, counts[3])]
     for count in counts[:3]:
         groups.append(_names(position, count))
         position += count
-    raw = [rewriter.raw(value) for value in rewriter.operation.operands]
-    made = rewriter.ptx(
-        f"mma.sync.aligned.{shape}.row.col.{d}.{a}.{b}.{c} {', '.join(groups)};", raw, [raw_type(item) for item in results], pure=True
-    )
-    rewriter.replace([rewriter.cooked(value, item) for value, item in zip(made, results, strict=True)])
+    # ptxas wants f32 accumulators in .f32 registers, which inline PTX gets by the letter of the operand's type.
+    wide = {"f32": "f32"}
+    operands = list(rewriter.operation.operands)
+    inputs = operands[: counts[0] + counts[1]] + [
+        rewriter.bitcast(value, wide.get(c, "i32")) for value in operands[counts[0] + counts[1] :]
+    ]
+    text = f"mma.sync.aligned.{shape}.row.col.{d}.{a}.{b}.{c} {', '.join(groups)};"
+    made = rewriter.ptx(text, inputs, [wide.get(d, "i32")] * counts[3], pure=True)
+    rewriter.replace([rewriter.bitcast(value, "i32") for value in made])
 
 
 def _load_matrix(rewriter: Rewriter) -> None:

@@ -7,7 +7,7 @@ that is a multiple of a swizzle's period is an address that is one. `place-share
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fa4dsl.passes.dialect.rules import bits_of
 from fa4dsl.passes.kernel import fa4_operations, kernel_of
@@ -46,7 +46,7 @@ def _resolve_addresses(module: ir.Module) -> None:
         window = windows[hash(function)]
         offset = _placed_offset(operation, base)
         scale = 8 if operation.name == "fa4.mbarrier_address" else 1
-        known = _known(index)
+        known = rewriter.known(index)
         address = _element(rewriter, window, offset + (known or 0) * scale)
         if known is None:
             step = index if scale == 1 else rewriter.value("arith.muli", [index, rewriter.constant(scale)], "i32")
@@ -62,13 +62,6 @@ def _placed_offset(operation: ir.Operation, base: ir.Value) -> int:
     if "fa4.offset" not in attributes:
         fail("C020", *operation_frames(owner), name=attributes["name"].value)
     return int(attributes["fa4.offset"].value)
-
-
-def _known(index: ir.Value) -> int | None:
-    owner: Any = index.owner
-    if getattr(owner, "name", "") == "arith.constant":
-        return int(owner.attributes["value"].value)
-    return None
 
 
 def _window(function: ir.Operation) -> ir.Value:

@@ -6,6 +6,7 @@ follows the operation down to PTX.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -33,9 +34,12 @@ LETTERS = {
 """LLVM's constraint letter of each type that inline PTX takes; shared addresses are 32 bits wide (`-nvptx-short-ptr`)."""
 
 
+_CONVERGENT = re.compile(r"\.sync\b|\.aligned\b|\bbar\.|\bbarrier\.|\bactivemask\b")
+
+
 def is_convergent(text: str) -> bool:
     """Whether PTX text holds an instruction that several threads must execute together, so that LLVM may not make it depend on more conditions."""
-    return any(word in text for word in (".sync", ".aligned", "bar.", "barrier.", "activemask"))
+    return _CONVERGENT.search(text) is not None
 
 
 class Rewriter:
@@ -147,6 +151,14 @@ class Rewriter:
         if type_text.startswith("!llvm.ptr"):
             return self.value("llvm.inttoptr", [value], type_text)
         return self.value("llvm.bitcast", [value], type_text)
+
+    @staticmethod
+    def known(value: ir.Value) -> int | None:
+        """The value of an integer constant, or None."""
+        owner: Any = value.owner
+        if getattr(owner, "name", "") == "arith.constant":
+            return int(owner.attributes["value"].value)
+        return None
 
     # --- the dialect's own
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from fa4dsl.passes.dialect.constraints import EXACT_TYPES, Signature, Slot, signature, type_matches
+from fa4dsl.passes.dialect.constraints import EXACT_TYPES, MIXED, Signature, Slot, segment_sizes, signature, type_matches
 from fa4dsl.passes.dialect.rules import value_problem
 from fa4dsl.passes.dialect.table import BY_NAME
 from fa4dsl.passes.locations import frames_of
@@ -52,6 +52,11 @@ def op(
     made = _attributes(shape, attributes or {}, where)
     if extra:
         made.update(extra)
+    for slots, count, segments in ((shape.operands, len(values), "operand"), (shape.results, len(types), "result")):
+        if slots and slots[0].constraint == "values":
+            if count > MIXED:
+                fail("C006", *frames_of(where), operation=name, what=f"{segments}s", expected=f"at most {MIXED}", given=count)
+            made[f"{segments}SegmentSizes"] = ir.DenseI32ArrayAttr.get(segment_sizes(count))
     return ir.Operation.create(f"fa4.{name}", results=types, operands=values, attributes=made, loc=where, ip=ip)
 
 
@@ -98,6 +103,7 @@ def describe(slot: Slot) -> str:
     """A constraint in words."""
     words = {
         "value": "a scalar, vector or pointer",
+        "values": "a scalar, vector or pointer",
         "scalar": "an integer or float",
         "integer": "an integer",
         "float": "a float",

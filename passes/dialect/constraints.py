@@ -31,6 +31,10 @@ EXACT_TYPES: dict[str, str] = {
 FLOATS = ("f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2", "tf32")
 """Float types a value of the dialect may have."""
 
+MIXED = 24
+"""How many operands, and how many results, an operation with "values" may have. IRDL holds all members of a variadic slot to one
+type; unlike ones need a slot each and MLIR's `operandSegmentSizes` (`resultSegmentSizes`), one 1 or 0 a slot."""
+
 
 @dataclass(frozen=True)
 class Slot:
@@ -98,6 +102,11 @@ def type_matches(text: str, constraint: str) -> bool:
     is_pointer = text.startswith("!llvm.ptr")
     if constraint == "ptr":
         return is_pointer
-    if constraint == "value":
+    if constraint in ("value", "values"):
         return is_integer or is_float or is_pointer or text.startswith("vector<")
     raise ValueError(f"the dialect's table uses an unknown constraint {constraint!r}")
+
+
+def segment_sizes(count: int) -> list[int]:
+    """The segment sizes of `count` operands or results in a "values" slot."""
+    return [1] * count + [0] * (MIXED - count)

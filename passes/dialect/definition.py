@@ -11,7 +11,7 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from fa4dsl.passes.dialect.constraints import EXACT_TYPES, FLOATS, Slot, signature
+from fa4dsl.passes.dialect.constraints import EXACT_TYPES, FLOATS, MIXED, Slot, signature
 from fa4dsl.passes.dialect.table import OPERATIONS
 from fa4dsl.runtime.diagnostics import fail
 
@@ -25,29 +25,37 @@ TYPES = ("shared", "mbarrier", "tensor_map")
 INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 
 
-def _constraint_lines(names: set[str]) -> list[str]:
-    """IRDL values named after the constraints that an operation uses.
+def _constraint_lines(slot: Slot, name: str) -> list[str]:
+    """IRDL that defines the constraint `name` of one operand or result.
 
-    IRDL 22.1 aborts on an `any_of` over classes of types (`irdl.base` by name), so "scalar" lists its types one by one, and
-    "value" is anything to IRDL; `build.py` and `fa4-verify` hold it to scalars, vectors and pointers.
+    Each slot has a constraint of its own: IRDL takes two slots with one constraint for slots of equal type. IRDL 22.1 aborts
+    on an `any_of` over classes of types (`irdl.base` by name), so "scalar" lists its types one by one, and "value" is anything
+    to IRDL; `build.py` and `fa4-verify` hold it to scalars, vectors and pointers.
     """
-    lines = []
-    if "integer" in names:
-        lines.append('%integer = irdl.base "!builtin.integer"')
-    if "ptr" in names:
-        lines.append('%ptr = irdl.base "!llvm.ptr"')
-    for name, members in (("float", FLOATS), ("scalar", INTEGERS + FLOATS)):
-        if name in names:
-            lines += [f"%{name}_{member} = irdl.is {member}" for member in members]
-            lines.append(f"%{name} = irdl.any_of({', '.join(f'%{name}_{member}' for member in members)})")
-    lines += [f"%{name} = irdl.any" for name in sorted(names & {"any", "value"})]
-    for name in sorted(names & EXACT_TYPES.keys()):
-        lines.append(f"%{name} = irdl.base @fa4::@{name}" if name in TYPES else f"%{name} = irdl.is {EXACT_TYPES[name]}")
-    return lines
+    members = {"float": FLOATS, "scalar": INTEGERS + FLOATS}.get(slot.constraint)
+    if members:
+        parts = [f"%{name}_{member} = irdl.is {member}" for member in members]
+        return [*parts, f"%{name} = irdl.any_of({', '.join(f'%{name}_{member}' for member in members)})"]
+    if slot.constraint in ("any", "value", "values"):
+        return [f"%{name} = irdl.any"]
+    if slot.constraint in TYPES:
+        return [f"%{name} = irdl.base @fa4::@{slot.constraint}"]
+    if slot.constraint in EXACT_TYPES:
+        return [f"%{name} = irdl.is {EXACT_TYPES[slot.constraint]}"]
+    return [f'%{name} = irdl.base "{"!builtin.integer" if slot.constraint == "integer" else "!llvm.ptr"}"']
 
 
-def _slots(slots: tuple[Slot, ...]) -> str:
-    return ", ".join(f"{slot.name}: {'variadic ' if slot.variadic else ''}%{slot.constraint}" for slot in slots)
+def _slots(kind: str, slots: tuple[Slot, ...]) -> list[str]:
+    """The lines that declare the operands or results. A variadic slot of unlike types ("values") becomes `MIXED` optional ones."""
+    lines, declared = [], []
+    for slot in slots:
+        mixed = slot.constraint == "values"
+        for number in range(MIXED if mixed else 1):
+            name = f"{slot.name}{number}" if mixed else slot.name
+            lines += _constraint_lines(slot, f"{kind}_{name}")
+            word = "optional " if mixed else "variadic " if slot.variadic else ""
+            declared.append(f"{name}: {word}%{kind}_{name}")
+    return [*lines, f"irdl.{kind}({', '.join(declared)})"] if declared else lines
 
 
 @cache
@@ -58,11 +66,7 @@ def irdl_text() -> str:
         shape = signature(operation.name)
         assert shape is not None
         lines.append(f"  irdl.operation @{operation.name} {{")
-        lines += [f"    {line}" for line in _constraint_lines({slot.constraint for slot in shape.operands + shape.results})]
-        if shape.operands:
-            lines.append(f"    irdl.operands({_slots(shape.operands)})")
-        if shape.results:
-            lines.append(f"    irdl.results({_slots(shape.results)})")
+        lines += [f"    {line}" for line in _slots("operands", shape.operands) + _slots("results", shape.results)]
         lines.append("  }")
     lines.append("}")
     return "\n".join(lines)

@@ -3,7 +3,8 @@
 Shapes of operations: an operand, result or attribute is written "name: constraint". A name that ends in "*" is variadic (at most
 one of the operands of an operation is). Attributes that end in "?" may be absent.
 
-Constraints: any; i1, i16, i32, i64, integer, float, scalar (integer or float), value (scalar, vector or pointer); ptr (any !llvm.ptr), ptr1 (global),
+Constraints: any; i1, i16, i32, i64, integer, float, scalar (integer or float), value (scalar, vector or pointer),
+values (the same, variadic and of unlike types: up to 24; members of every other variadic slot have one type); ptr (any !llvm.ptr), ptr1 (global),
 ptr3 (shared::cta), ptr7 (shared::cluster); shared, mbarrier, tensor_map (this dialect's types); str, int, bool, type, ints (i64 array) for attributes.
 
 Byte offsets and indices are i32. "who" says which threads must execute the operation. Memory accesses that need no order are upstream
@@ -409,9 +410,9 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     _op(
         "mma",
-        "Warp-level matrix multiply-accumulate; `shape` as in PTX (m16n8k16 ...). Operands: A registers, B registers, C values in PTX order.",
-        "registers*: value",
-        "results*: value",
+        "Warp-level matrix multiply-accumulate; `shape` as in PTX (m16n8k16 ...). Operands: A, B and C registers in PTX order, each as i32 (llvm.bitcast costs nothing), and so the results.",
+        "registers*: i32",
+        "results*: i32",
         "shape: str, a_type: str, b_type: str, c_type: str, d_type: str",
         "mma.sync.aligned",
         "whole warps",
@@ -451,8 +452,8 @@ OPERATIONS: tuple[Operation, ...] = (
     _op(
         "inline_ptx",
         "The author's own PTX. $0.. are results then operands; `constraints` in LLVM's letters (=r,l,...,~{memory}).",
-        "operands*: value",
-        "results*: value",
+        "operands*: values",
+        "results*: values",
         "text: str, constraints: str, pure: bool",
     ),
 )
