@@ -1,4 +1,4 @@
-"""Host arguments as named buffers of bytes and plain records, the form of LAUNCH.json: what the simulator runs on.
+"""Host arguments as named buffers of bytes, which is what the simulator runs on.
 
 Arrays that overlap in memory share one buffer, so that the simulator sees the aliasing that a GPU would see. Every buffer starts aligned, as an
 allocation on a GPU does; an array's own bytes are all it holds, so that any access beside them is out of bounds.
@@ -14,8 +14,6 @@ import numpy as np
 
 from fa4dsl.runtime.arguments import Checked, array_of
 from fa4dsl.runtime.diagnostics import fail
-from fa4dsl.runtime.dtypes import DTYPES
-from fa4dsl.runtime.tensor_map import TensorMap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,34 +35,20 @@ class _Span:
 
 
 class HostBuffers:
-    """The buffers and argument records of one launch.
-
-    `buffers`: name to a uint8 array with a copy of the host's bytes. `arguments`: records in the parameters' order, each
-    `{"buffer", "offset"}`, `{"scalar", "dtype"}` or `{"tensor_map": {...}}`.
-    """
+    """The buffers of one launch. `buffers`: name (of the parameter, or of several joined by +) to a uint8 array with a copy of the host's bytes."""
 
     def __init__(self, parameters: Sequence[Parameter], values: Sequence[Checked]) -> None:
         self._parameters = parameters
         self._values = values
         self._spans = _merged(parameters, values)
         self.buffers: dict[str, Bytes] = {span.name: _host_bytes(span.low, span.high).copy() for span in self._spans}
-        self.arguments: list[dict[str, Any]] = [self._record(parameter, value) for parameter, value in zip(parameters, values, strict=True)]
 
-    def _place(self, address: int) -> tuple[str, int]:
+    def place(self, address: int) -> tuple[str, int]:
+        """The buffer that holds an array's first byte, and the byte's offset there."""
         for span in self._spans:
-            if span.low <= address <= span.high:
+            if span.low <= address < span.high or span.low == address == span.high:
                 return span.name, address - span.low
         raise LookupError(f"no buffer holds {address:#x}")
-
-    def _record(self, parameter: Parameter, value: Checked) -> dict[str, Any]:
-        if isinstance(value, TensorMap):
-            buffer, offset = self._place(value.array.address)
-            return {"tensor_map": value.description.as_launch_json(buffer, offset)}
-        view = array_of(value)
-        if view is not None:
-            buffer, offset = self._place(view.address)
-            return {"buffer": buffer, "offset": offset}
-        return {"scalar": value, "dtype": DTYPES[parameter.dtype].numpy_name}
 
     def write_back(self, buffers: Mapping[str, npt.NDArray[Any]]) -> None:
         """Copies the buffers' bytes into the host arrays that the kernel may write.
@@ -76,7 +60,7 @@ class HostBuffers:
             if view is None or view.elements == 0:
                 continue
             low, high = view.span()
-            name, offset = self._place(low)
+            name, offset = self.place(low)
             result = buffers[name].view(np.uint8).reshape(-1)[offset : offset + high - low]
             host = _host_bytes(low, high)
             if parameter.access == "in" or view.readonly:
