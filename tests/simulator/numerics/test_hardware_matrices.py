@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from fa4dsl.runtime.simulator.numerics import descriptor, matrix, warp, warp_matrix
 
 DATA = Path(__file__).parent / "data"

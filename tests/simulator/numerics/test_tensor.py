@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fa4dsl.runtime.simulator.numerics import tensor
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from fa4dsl.runtime.simulator.numerics import tensor
 
 DATA = Path(__file__).parent / "data"
 
@@ -23,7 +24,9 @@ def slow_load(memory: bytes, base: int, record: dict[str, Any], coordinates: tup
     fill = (b"\xf7\x7f" * 4)[:width] if record["oob_fill"] == "nan" else bytes(width)
     out = b""
     for index in itertools.product(*(range(n) for n in reversed(counts))):
-        at = [c + i * (s if d else 1) for d, (c, i, s) in enumerate(zip(coordinates, reversed(index), record["element_strides"], strict=True))]
+        at = [
+            c + i * (s if d else 1) for d, (c, i, s) in enumerate(zip(coordinates, reversed(index), record["element_strides"], strict=True))
+        ]
         if all(0 <= c < size for c, size in zip(at, record["sizes"], strict=True)):
             start = base + sum(c * stride for c, stride in zip(at, strides, strict=True))
             out += memory[start : start + width]
@@ -113,9 +116,18 @@ def test_swizzle_example() -> None:
     assert tensor.chunk_addresses(1024 + 256, 128, "128B").tolist() == [1280 + 16 * (c ^ 2) for c in range(8)]
 
 
-def launch_map(dtype: str, sizes: list[int], strides: list[int], box: list[int], steps: list[int] | None = None, fill: str = "zero") -> tensor.TensorLayout:
+def launch_map(
+    dtype: str, sizes: list[int], strides: list[int], box: list[int], steps: list[int] | None = None, fill: str = "zero"
+) -> tensor.TensorLayout:
     return tensor.TensorLayout.of(
-        {"dtype": dtype, "sizes": sizes, "strides_bytes": strides, "box": box, "element_strides": steps or [1] * len(sizes), "oob_fill": fill}
+        {
+            "dtype": dtype,
+            "sizes": sizes,
+            "strides_bytes": strides,
+            "box": box,
+            "element_strides": steps or [1] * len(sizes),
+            "oob_fill": fill,
+        }
     )
 
 
@@ -179,8 +191,18 @@ def test_reductions_by_type() -> None:
     result = tensor.reduce_bytes(old.view(np.uint8), value.view(np.uint8), "add", "f16").view(np.float16)
     assert result.tolist() == [1.75, 3.0, -4.0, np.inf]
     small = np.array([1, 2, 0, 5], np.uint32)
-    assert tensor.reduce_bytes(small.view(np.uint8), np.full(4, 2, np.uint32).view(np.uint8), "inc", "u32").view(np.uint32).tolist() == [2, 0, 1, 0]
-    assert tensor.reduce_bytes(small.view(np.uint8), np.full(4, 2, np.uint32).view(np.uint8), "dec", "u32").view(np.uint32).tolist() == [0, 1, 2, 2]
+    assert tensor.reduce_bytes(small.view(np.uint8), np.full(4, 2, np.uint32).view(np.uint8), "inc", "u32").view(np.uint32).tolist() == [
+        2,
+        0,
+        1,
+        0,
+    ]
+    assert tensor.reduce_bytes(small.view(np.uint8), np.full(4, 2, np.uint32).view(np.uint8), "dec", "u32").view(np.uint32).tolist() == [
+        0,
+        1,
+        2,
+        2,
+    ]
     tiny = np.array([1, 2], np.uint32)
     kept = tensor.reduce_bytes(tiny.view(np.uint8), tiny.view(np.uint8), "add", "f32").view(np.uint32)
     assert kept.tolist() == [2, 4]
