@@ -5,7 +5,8 @@ The contract of the front end: ``gpu.module { func.func @name(...) attributes {f
 * ``fa4.kernel`` (unit; or a string, the name as its author wrote it),
 * ``fa4.block``, ``fa4.cluster``: ``array<i32: x, y, z>`` (cluster defaults to 1, 1, 1),
 * ``fa4.min_blocks``, ``fa4.max_registers``: optional i32,
-* ``fa4.parameters``: an array of dictionaries ``{name, kind, dtype, tensor_map = {dtype, rank, box, swizzle, oob_fill, form}}``,
+* ``fa4.parameters``: an array of dictionaries ``{name, kind, dtype, access, alignment, contiguous, tensor_map = {dtype, rank, box,
+  swizzle, oob_fill, form}}`` as the manifest's `Parameter` and `TensorMapTemplate` describe them (the last four may be absent),
 * ``fa4.fences``: ``"automatic"`` (default) or ``"manual"``,
 * ``fa4.options``: a dictionary that goes into the manifest,
 * ``fa4.file``, ``fa4.line``: optional, else from the function's location.
@@ -208,7 +209,8 @@ def _parameter(item: dict[str, Any], bad: Any) -> Parameter:
             oob_fill=fields.get("oob_fill", "zero"),
             form=fields.get("form", "tiled"),
         )
-    return Parameter(name, kind, dtype, template)
+    extra = {key: item[key] for key in ("access", "alignment", "contiguous") if item.get(key) is not None}
+    return Parameter(name, kind, dtype, template, **extra)
 
 
 def role_of(operation: ir.Operation) -> Role | None:

@@ -67,6 +67,12 @@ class Stages(Mapping[str, str]):
                 self._known[name] = self.mlir(name, self._locations)
         return self._known[name]
 
+    def __getattr__(self, name: str) -> str:
+        """`stages.ptx` is `stages["ptx"]`."""
+        if name in STAGES:
+            return self[name]
+        raise AttributeError(f"no stage {name!r}; there are: {', '.join(STAGES)}")
+
     def mlir(self, name: str, locations: bool = True) -> str:
         """An MLIR stage with or without source locations; with them the text can be fed back in without loss."""
         from mlir import ir
