@@ -9,9 +9,12 @@ import numpy as np
 
 from fa4dsl.runtime.simulator.check.clocks import Clocks, distinct
 from fa4dsl.runtime.simulator.check.findings import Findings, build
+from fa4dsl.runtime.simulator.check.hang import History
 from fa4dsl.runtime.simulator.check.token import HB
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.naming import Naming
@@ -43,7 +46,9 @@ class BarrierObject:
 class BarrierObjects:
     """Watches the mbarrier operations and the ordinary accesses that touch their bytes."""
 
-    def __init__(self, numbering: Threads, clocks: Clocks, sync: Synchronisation, findings: Findings, naming: Naming, shared_total: int) -> None:
+    def __init__(
+        self, numbering: Threads, clocks: Clocks, sync: Synchronisation, findings: Findings, naming: Naming, shared_total: int
+    ) -> None:
         self.of = numbering
         self.clocks = clocks
         self.sync = sync
@@ -53,6 +58,9 @@ class BarrierObjects:
         self.any_live = False
         self.objects: dict[int, BarrierObject] = {}
         self.inits = 0
+        self.arrivers: dict[int, dict[Instruction, set[int]]] = {}
+        """By barrier address: who has arrived, by site."""
+        self.program: Sequence[Instruction] = ()
         self.early: list[tuple[int, Instruction, int, str]] = []
         """Uses of addresses that held no barrier: address, site, thread, operation. Told at the end, when a later init may be known."""
 
@@ -64,6 +72,8 @@ class BarrierObjects:
             return
         for address in distinct(addresses):  # type: ignore[arg-type]
             mine = threads if len(threads) == 1 or (addresses == address).all() else threads[addresses == address]
+            if operation == "arrive":
+                self.arrivers.setdefault(address, {}).setdefault(site, set()).update(mine.tolist())
             known = self.objects.get(address)
             if known is None:
                 self.early.append((address, site, int(mine[0]), operation))
@@ -80,7 +90,10 @@ class BarrierObjects:
     def _init(self, site: Instruction, thread: int, address: int) -> None:
         old = self.objects.get(address)
         if old is not None and old.live:
-            frames = [*self.naming.frames(old.site, "initialised here, and never invalidated"), *self.naming.frames(site, f"initialised again by {self.naming.thread(thread)}")]
+            frames = [
+                *self.naming.frames(old.site, "initialised here, and never invalidated"),
+                *self.naming.frames(site, f"initialised again by {self.naming.thread(thread)}"),
+            ]
             self.findings.add(
                 ("S038", old.site.ptx_line, site.ptx_line),
                 build("S038", frames, barrier=self.naming.barrier(address), first=self.naming.line(old.site), again=self.naming.line(site)),
@@ -95,10 +108,20 @@ class BarrierObjects:
     def _after_end(self, known: BarrierObject, site: Instruction, thread: int, operation: str) -> None:
         if known.ended is None:
             return
-        frames = [*self.naming.frames(known.ended, "the barrier ends here"), *self.naming.frames(site, f"{operation} by {self.naming.thread(thread)}")]
+        frames = [
+            *self.naming.frames(known.ended, "the barrier ends here"),
+            *self.naming.frames(site, f"{operation} by {self.naming.thread(thread)}"),
+        ]
         self.findings.add(
             ("S037", known.ended.ptx_line, site.ptx_line),
-            build("S037", frames, operation=operation, barrier=self.naming.barrier(known.address), end=self.naming.line(known.ended), use=self.naming.line(site)),
+            build(
+                "S037",
+                frames,
+                operation=operation,
+                barrier=self.naming.barrier(known.address),
+                end=self.naming.line(known.ended),
+                use=self.naming.line(site),
+            ),
         )
 
     def _ordered_after_init(self, known: BarrierObject, site: Instruction, threads: Ints, operation: str) -> None:
@@ -108,7 +131,9 @@ class BarrierObjects:
                 return
         elif len(threads) == 0:
             return
-        ordered = self.clocks.knows(HB, threads, np.full(len(threads), known.thread, np.int32), np.full(len(threads), known.epoch, np.int32))
+        ordered = self.clocks.knows(
+            HB, threads, np.full(len(threads), known.thread, np.int32), np.full(len(threads), known.epoch, np.int32)
+        )
         if not ordered.all():
             ordered |= self.clocks.fact_mask(threads, np.full(len(threads), known.number, np.int32), 2)
         if ordered.all():
@@ -129,9 +154,7 @@ class BarrierObjects:
                 f"(barrier.cluster.arrive + barrier.cluster.wait) by all threads of the cluster, before {self.naming.line(site)}"
             )
             if fence:
-                mend = (
-                    f"the init fence is there ({fence}): add a cluster barrier (barrier.cluster.arrive + barrier.cluster.wait) by all threads between it and {self.naming.line(site)}"
-                )
+                mend = f"the init fence is there ({fence}): add a cluster barrier (barrier.cluster.arrive + barrier.cluster.wait) by all threads between it and {self.naming.line(site)}"
         else:
             mend = (
                 f"after the init ({self.naming.line(init)}) execute fence.mbarrier_init.release.cluster in the initialising thread, then __syncthreads() (bar.sync 0) "
@@ -180,10 +203,15 @@ class BarrierObjects:
             ordered = self.clocks.knows(HB, np.full(len(users), thread, np.int32), users, epochs)
             for user in users[~ordered].tolist()[:1]:
                 other = known.used[user][1]
-                frames = [*self.naming.frames(other, f"used by {self.naming.thread(user)}"), *self.naming.frames(site, f"invalidated by {self.naming.thread(thread)}")]
+                frames = [
+                    *self.naming.frames(other, f"used by {self.naming.thread(user)}"),
+                    *self.naming.frames(site, f"invalidated by {self.naming.thread(thread)}"),
+                ]
                 self.findings.add(
                     ("S039", other.ptx_line, site.ptx_line),
-                    build("S039", frames, barrier=self.naming.barrier(known.address), use=self.naming.line(other), end=self.naming.line(site)),
+                    build(
+                        "S039", frames, barrier=self.naming.barrier(known.address), use=self.naming.line(other), end=self.naming.line(site)
+                    ),
                 )
 
     # -- ordinary accesses
@@ -217,8 +245,12 @@ class BarrierObjects:
         }
         self.findings.add(("S034", known.site.ptx_line, site.ptx_line), build("S034", frames, **fields))
 
+    def history(self) -> History:
+        return History(self.arrivers)
+
     def finish(self) -> None:
         for address, site, thread, operation in self.early:
             later = self.objects.get(address)
-            self._unordered(later.site if later else None, later.thread if later else thread, address, site, thread, operation)
+            init = later.site if later else next((one for one in self.program if one.mnemonic.startswith("mbarrier.init")), None)
+            self._unordered(init, later.thread if later else thread, address, site, thread, operation)
         self.early.clear()

@@ -56,7 +56,14 @@ class Causes:
     """Explains conflicts and files the findings."""
 
     def __init__(
-        self, numbering: Threads, clocks: Clocks, sync: Synchronisation, findings: Findings, naming: Naming, sites: Sequence[Instruction], operations: Sequence[Operation]
+        self,
+        numbering: Threads,
+        clocks: Clocks,
+        sync: Synchronisation,
+        findings: Findings,
+        naming: Naming,
+        sites: Sequence[Instruction],
+        operations: Sequence[Operation],
     ) -> None:
         self.of = numbering
         self.clocks = clocks
@@ -163,7 +170,9 @@ class Causes:
         if prior.operation is not None:
             known = self.clocks.fact_mask(others, np.full(len(others), prior.operation.number, np.int32), 1 if prior.side.write else 0)
         else:
-            known = self.clocks.knows(HB, others, np.full(len(others), prior.thread, np.int32), np.full(len(others), prior.side.epoch, np.int32))
+            known = self.clocks.knows(
+                HB, others, np.full(len(others), prior.thread, np.int32), np.full(len(others), prior.side.epoch, np.int32)
+            )
         known &= others != prior.thread
         if not known.any():
             return None
@@ -201,7 +210,11 @@ class Causes:
         fence = f"fence.proxy.async.{space}"
         barrier = self.barrier_after(prior.thread, prior.side.epoch)
         code = "S021" if prior.side.write else "S022"
-        before = f", before the {self._sync_word(barrier)} on {self.line(barrier.site)}" if barrier is not None and barrier.site is not None else f", before {self.line(current.site)}"
+        before = (
+            f", before the {self._sync_word(barrier)} on {self.line(barrier.site)}"
+            if barrier is not None and barrier.site is not None
+            else f", before {self.line(current.site)}"
+        )
         mend = f"add {fence} after {self.line(prior.site)}{before}, in every thread that makes the {prior.what}; or once in the issuing thread just before {self.line(current.site)}"
         notes = []
         frames = self.frames((prior.site, self.label(prior)), (current.site, self.label(current)))
@@ -213,8 +226,21 @@ class Causes:
                     notes.append(f"the {instruction.mnemonic} on {self.line(instruction)} was not executed on this path")
                     mend = f"move the fence.proxy.async of {self.line(instruction)} out of the loop or branch that did not run, to after {self.line(prior.site)}{before}"
                 else:
-                    notes.append(f"the {instruction.mnemonic} on {self.line(instruction)} does not lie on the path between the two: it comes earlier, covers another space, or is executed by other threads")
-        return build(code, frames, notes, mend, first=prior.what, second=current.what, where=where, first_line=self.line(prior.site), second_line=self.line(current.site), fence=fence)
+                    notes.append(
+                        f"the {instruction.mnemonic} on {self.line(instruction)} does not lie on the path between the two: it comes earlier, covers another space, or is executed by other threads"
+                    )
+        return build(
+            code,
+            frames,
+            notes,
+            mend,
+            first=prior.what,
+            second=current.what,
+            where=where,
+            first_line=self.line(prior.site),
+            second_line=self.line(current.site),
+            fence=fence,
+        )
 
     def _space(self, *accesses: Access) -> str:
         for access in accesses:
@@ -244,7 +270,13 @@ class Causes:
         return [(prior.site, self.label(prior)), (current.site, self.label(current))]
 
     def _fields(self, prior: Access, current: Access, where: str) -> dict[str, str]:
-        return {"first": prior.what, "second": current.what, "where": where, "first_line": self.line(prior.site), "second_line": self.line(current.site)}
+        return {
+            "first": prior.what,
+            "second": current.what,
+            "where": where,
+            "first_line": self.line(prior.site),
+            "second_line": self.line(current.site),
+        }
 
     def _operation(self, prior: Access, current: Access, operation: Operation, where: str) -> Diagnostic:
         """The earlier access is an asynchronous operation whose completion the current accessor does not know of."""
@@ -258,7 +290,11 @@ class Causes:
             release = self._release_after_issue(operation, current.thread)
             if release is not None:
                 both.append((release.site, "released here, before the wgmma was waited for"))
-            late = f"the {self._sync_word(release)} on {self.line(release.site)}" if release is not None else f"{self.line(current.site)} overwrites its operands"
+            late = (
+                f"the {self._sync_word(release)} on {self.line(release.site)}"
+                if release is not None
+                else f"{self.line(current.site)} overwrites its operands"
+            )
             mend = f"execute wgmma.wait_group 0 (or a count that covers this group) before {late}: move the release after the wait"
             return build("S025", self.frames(*both), mend=mend, **fields)
         if operation.kind == "cp_async":
@@ -270,7 +306,9 @@ class Causes:
                 f"thread {operation.thread % self.of.per_cta}, which issued it, must execute cp.async.bulk.commit_group and cp.async.bulk.wait_group{read} 0 (bulk groups belong to one thread; "
                 f"with N groups in flight wait for all but those that may stay) after {self.line(prior.site)}"
             )
-            together = f", then a barrier with the threads that execute {self.line(current.site)}" if operation.thread != current.thread else ""
+            together = (
+                f", then a barrier with the threads that execute {self.line(current.site)}" if operation.thread != current.thread else ""
+            )
             if informed == operation.thread and operation.thread != current.thread:
                 waiting = f"the issuing thread has waited, but nothing orders its wait before {self.line(current.site)}"
                 together = ": add __syncthreads() (bar.sync) between the two"
@@ -297,9 +335,11 @@ class Causes:
             if "fence" in step.kind:
                 continue
             inside = np.flatnonzero(np.isin(step.threads, group))
-            if len(inside) and step.epochs[inside[0]] >= operation.epoch and self.clocks.knows(
-                HB, np.full(len(inside), thread, np.int32), step.threads[inside], step.epochs[inside]
-            ).any():
+            if (
+                len(inside)
+                and step.epochs[inside[0]] >= operation.epoch
+                and self.clocks.knows(HB, np.full(len(inside), thread, np.int32), step.threads[inside], step.epochs[inside]).any()
+            ):
                 return step
         return None
 
@@ -333,7 +373,10 @@ class Causes:
             parts.append(f"{self._qualified(token.site, 'release', scope)} on {arrive}")
         if not all(self.of.same_instance(cta, waiter, edge.level) for cta in token.ctas):
             parts.append(f"{self._qualified(edge.site, 'acquire', scope)} on {wait}")
-        both += [(token.site, f"the release, at .{SCOPE_NAMES[token.scope]} scope"), (edge.site, f"the acquire, at .{SCOPE_NAMES[edge.level]} scope")]
+        both += [
+            (token.site, f"the release, at .{SCOPE_NAMES[token.scope]} scope"),
+            (edge.site, f"the acquire, at .{SCOPE_NAMES[edge.level]} scope"),
+        ]
         return build(
             "S023",
             self.frames(*both),
@@ -354,7 +397,9 @@ class Causes:
         if name.startswith("mbarrier"):
             verb = "arrive" if ".arrive" in name else "test_wait" if "test_wait" in name else "try_wait"
             form = ".expect_tx" if ".expect_tx" in name else ".parity" if ".parity" in name else ""
-            return f"mbarrier.{verb}{form}.{order}.{scope} (mbarrier.{verb}.{order}.{scope})" if form else f"mbarrier.{verb}.{order}.{scope}"
+            return (
+                f"mbarrier.{verb}{form}.{order}.{scope} (mbarrier.{verb}.{order}.{scope})" if form else f"mbarrier.{verb}.{order}.{scope}"
+            )
         if name.startswith(("fence", "membar")):
             return f"fence.acq_rel.{scope}"
         return f"{name.split('.')[0]}.{order}.{scope}"
@@ -410,7 +455,12 @@ class Causes:
             if of.cta[prior.thread] != of.cta[current.thread] and of.cluster[prior.thread] == of.cluster[current.thread]:
                 mend += "; __syncthreads() is not enough: it orders only the threads of one CTA"
         after = self.barrier_after(prior.thread, prior.side.epoch)
-        if after is not None and after.site is not None and ".arrive" in after.site.mnemonic and after.site.mnemonic.startswith(("bar.", "barrier.cta")):
+        if (
+            after is not None
+            and after.site is not None
+            and ".arrive" in after.site.mnemonic
+            and after.site.mnemonic.startswith(("bar.", "barrier.cta"))
+        ):
             notes.append(f"bar.arrive ({self.line(after.site)}) only releases: the thread that arrives learns nothing")
         return build("S020", self.frames(*both), notes, mend, rule=RULE_RACE, **fields)
 

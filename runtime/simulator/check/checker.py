@@ -71,6 +71,7 @@ class HappensBefore:
     def set_program(self, instructions: Sequence[Instruction]) -> None:
         """All instructions of the kernel: lets a report name a fence that the run did not reach."""
         self.causes.program = instructions
+        self.barriers.program = instructions
 
     # -- bookkeeping
     def _site(self, site: Instruction) -> int:
@@ -117,7 +118,9 @@ class HappensBefore:
                     if not len(threads):
                         return
             if remote:
-                self.peers.access(site, threads, (addresses // self.stride).astype(np.int32), "a remote store" if access == "write" else "a remote access")
+                self.peers.access(
+                    site, threads, (addresses // self.stride).astype(np.int32), "a remote store" if access == "write" else "a remote access"
+                )
         strong = order != "weak" or access == "atomic"
         info = pack(self._site(site), 1 + SCOPES[scope] if strong else 0, access == "atomic", size, remote and shared)
         check = self.spaces[space]
@@ -130,7 +133,9 @@ class HappensBefore:
         if access == "read":
             fresh = check.read(observer, flat, info, epochs)
             if shared and fresh.any():
-                self._never_written(site, int(mine[np.flatnonzero(fresh)[0]]), check.shadow.address(int(flat[np.flatnonzero(fresh)[0]])), size)
+                self._never_written(
+                    site, int(mine[np.flatnonzero(fresh)[0]]), check.shadow.address(int(flat[np.flatnonzero(fresh)[0]])), size
+                )
         else:
             if access == "write" and values is not None and len(threads) > 1:
                 self._sibling_stores(site, threads, space, addresses, size, values)
@@ -144,9 +149,13 @@ class HappensBefore:
             return
         frames = self.naming.frames(site, f"the read, by {self.naming.thread(thread)}")
         where = self.naming.address("shared", address, size)
-        self.findings.add(key, build("S101", frames, mnemonic=site.mnemonic, thread=self.naming.thread(thread), size=size, space="shared", address=where))
+        self.findings.add(
+            key, build("S101", frames, mnemonic=site.mnemonic, thread=self.naming.thread(thread), size=size, space="shared", address=where)
+        )
 
-    def _sibling_stores(self, site: Instruction, threads: Ints, space: Space, addresses: Ints, size: int, values: npt.NDArray[np.uint8]) -> None:
+    def _sibling_stores(
+        self, site: Instruction, threads: Ints, space: Space, addresses: Ints, size: int, values: npt.NDArray[np.uint8]
+    ) -> None:
         """Lanes of one instruction that store to one address: a race unless all store the same value."""
         order = np.argsort(addresses, kind="stable")
         ordered = addresses[order]
@@ -158,10 +167,19 @@ class HappensBefore:
         if not len(differ):
             return
         a, b = int(first[differ[0]]), int(second[differ[0]])
-        frames = self.naming.frames(site, f"the store, by {self.naming.thread(int(threads[a]))} and by {self.naming.thread(int(threads[b]))}")
+        frames = self.naming.frames(
+            site, f"the store, by {self.naming.thread(int(threads[a]))} and by {self.naming.thread(int(threads[b]))}"
+        )
         self.findings.add(
             ("S026", site.ptx_line),
-            build("S026", frames, line=self.naming.line(site), where=self.naming.address(space, int(addresses[a]), size), first=int(threads[a]), second=int(threads[b])),
+            build(
+                "S026",
+                frames,
+                line=self.naming.line(site),
+                where=self.naming.address(space, int(addresses[a]), size),
+                first=int(threads[a]),
+                second=int(threads[b]),
+            ),
         )
 
     def mbarrier_access(self, site: Instruction, threads: Ints, addresses: Ints, operation: str, remote: bool) -> None:
@@ -170,7 +188,14 @@ class HappensBefore:
         threads = threads.astype(np.int32, copy=False)
         addresses = np.broadcast_to(addresses, threads.shape)
         if remote:
-            self.peers.access(site, threads, (addresses // self.stride).astype(np.int32), f"a remote mbarrier {operation}", signals=True, asynchronous=operation == "complete_tx")
+            self.peers.access(
+                site,
+                threads,
+                (addresses // self.stride).astype(np.int32),
+                f"a remote mbarrier {operation}",
+                signals=True,
+                asynchronous=operation == "complete_tx",
+            )
         if operation in ("init", "inval"):
             info = pack(self._site(site), 0, False, 8, False)
             check = self.spaces["shared"]
@@ -226,7 +251,9 @@ class HappensBefore:
         layouts: Sequence[SharedLayout] = (),
     ) -> int:
         thread = int(thread)
-        operation = Operation(len(self.operations), kind, site, thread, None if group is None else np.asarray(group, np.int32), reads, writes, layouts)
+        operation = Operation(
+            len(self.operations), kind, site, thread, None if group is None else np.asarray(group, np.int32), reads, writes, layouts
+        )
         operation.epoch = int(self.clocks.epoch[thread])
         operation.source_ctas, operation.target_ctas = self._ctas(reads), self._ctas(writes)
         self.operations.append(operation)
@@ -334,7 +361,10 @@ class HappensBefore:
     def note(self, code: str, site: Instruction, threads: Ints, **fields: Any) -> None:
         words = self.naming.crowd([int(thread) for thread in np.asarray(threads).reshape(-1)[:1024]])
         frames = self.naming.frames(site, words)
-        self.findings.add((code, site.ptx_line), build(code, frames, **{"mnemonic": site.mnemonic, "thread": words, "line": self.naming.line(site), **fields}))
+        self.findings.add(
+            (code, site.ptx_line),
+            build(code, frames, **{"mnemonic": site.mnemonic, "thread": words, "line": self.naming.line(site), **fields}),
+        )
 
     def incomplete(self, site: Instruction, reason: str) -> None:
         self.not_modelled.setdefault(reason, site)

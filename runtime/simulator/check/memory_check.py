@@ -100,7 +100,9 @@ class SpaceCheck:
             result = np.zeros(len(agents), np.bool_)
             ops, rest = np.flatnonzero(operation), np.flatnonzero(~operation)
             result[ops] = self._done(observer, where[ops], agents[ops], write)
-            result[rest] = self._ordered(observer, where[rest], agents[rest], epochs[rest], write, view[rest] if isinstance(view, np.ndarray) else view)
+            result[rest] = self._ordered(
+                observer, where[rest], agents[rest], epochs[rest], write, view[rest] if isinstance(view, np.ndarray) else view
+            )
             return result
         others = agents - 1
         if observer.together is None:
@@ -199,7 +201,16 @@ class SpaceCheck:
         self.shadow.push(W_MORE, granules, agents, epochs, infos)
 
     def _check(
-        self, observer: Observer, granules: Ints, agents: Ints, epoch_row: int, info_row: int, more: int, info: int, prior_write: bool, write: bool
+        self,
+        observer: Observer,
+        granules: Ints,
+        agents: Ints,
+        epoch_row: int,
+        info_row: int,
+        more: int,
+        info: int,
+        prior_write: bool,
+        write: bool,
     ) -> Wide | None:
         """Compares with the slot and the list of each granule. Returns where the slot holds an unordered but morally strong access."""
         shadow = self.shadow
@@ -216,11 +227,22 @@ class SpaceCheck:
         if not (more == W_MORE and shadow.wide_writers and strong_enough):
             for where, agent, epoch, infos in shadow.walk(more, granules):
                 apart = slice(None) if observer.asynchronous else agent != observer.agents[where]
-                self._judge(observer, where[apart], granules[where[apart]], agent[apart], epoch[apart], infos[apart], info, prior_write, write)
+                self._judge(
+                    observer, where[apart], granules[where[apart]], agent[apart], epoch[apart], infos[apart], info, prior_write, write
+                )
         return kept
 
     def _judge(
-        self, observer: Observer, where: Wide, granules: Ints, agents: Ints, epochs: Ints, infos: Ints, info: int, prior_write: bool, write: bool
+        self,
+        observer: Observer,
+        where: Wide,
+        granules: Ints,
+        agents: Ints,
+        epochs: Ints,
+        infos: Ints,
+        info: int,
+        prior_write: bool,
+        write: bool,
     ) -> Wide | None:
         if not len(where):
             return None
@@ -253,7 +275,17 @@ class SpaceCheck:
         return (pages[granules >> per_page] << 12) + ((granules & (1 << per_page) - 1).astype(np.int64) << shadow.shift)
 
     def _tell(
-        self, observer: Observer, where: Wide, granules: Ints, agents: Ints, epochs: Ints, infos: Ints, info: int, prior_write: bool, write: bool, bridged: bool
+        self,
+        observer: Observer,
+        where: Wide,
+        granules: Ints,
+        agents: Ints,
+        epochs: Ints,
+        infos: Ints,
+        info: int,
+        prior_write: bool,
+        write: bool,
+        bridged: bool,
     ) -> None:
         # One conflict for each prior site: the root cause is a pair of sites. Prefer two different warps: what is wrong between warps is wrong inside one as well.
         mine = np.where(agents < self.first_operation, agents - 1, 0)

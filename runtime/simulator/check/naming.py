@@ -63,7 +63,9 @@ class Naming:
     @staticmethod
     def objects_of(shared: Iterable[SharedObject], base: int = 0) -> list[Object]:
         """From a manifest; `base` is where dynamic shared memory starts in the window."""
-        return [Object(o.name, base + o.offset, o.size, 8 if o.kind == "mbarrier" else item_size(o.dtype), o.kind == "mbarrier") for o in shared]
+        return [
+            Object(o.name, base + o.offset, o.size, 8 if o.kind == "mbarrier" else item_size(o.dtype), o.kind == "mbarrier") for o in shared
+        ]
 
     def role(self, thread: int) -> str:
         warp = thread % self.threads.per_cta // 32
@@ -96,7 +98,13 @@ class Naming:
         warps = sorted({thread // 32 for thread in inside})
         roles = sorted({self.role(thread) for thread in threads} - {""})
         where = self.cta(ctas[0]) if len(ctas) == 1 else f"{len(ctas)} CTAs ({self.cta(ctas[0])} .. {self.cta(ctas[-1])})"
-        span = f"warp {warps[0]}" if len(warps) == 1 else f"warps {warps[0]}-{warps[-1]}" if warps[-1] - warps[0] == len(warps) - 1 else f"warps {', '.join(map(str, warps))}"
+        span = (
+            f"warp {warps[0]}"
+            if len(warps) == 1
+            else f"warps {warps[0]}-{warps[-1]}"
+            if warps[-1] - warps[0] == len(warps) - 1
+            else f"warps {', '.join(map(str, warps))}"
+        )
         lanes = f"threads {inside[0]}-{inside[-1]}" if inside[-1] - inside[0] == len(inside) - 1 else f"{len(inside)} threads"
         role = f", role {' and '.join(roles)}" if roles else ""
         return f"{lanes} ({span}{role}) of {where}"
@@ -130,7 +138,11 @@ class Naming:
             return f"the mbarrier at shared memory + {offset:#x}"
         if found.size <= 8:
             return found.name
-        return f"{found.name}[{(offset - found.start) // 8}]" if found.size % 8 == 0 and (offset - found.start) % 8 == 0 else f"{found.name} + {offset - found.start:#x}"
+        return (
+            f"{found.name}[{(offset - found.start) // 8}]"
+            if found.size % 8 == 0 and (offset - found.start) % 8 == 0
+            else f"{found.name} + {offset - found.start:#x}"
+        )
 
     def location(self, site: Instruction) -> Location:
         if site.place is not None:

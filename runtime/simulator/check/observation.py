@@ -24,16 +24,16 @@ class Observations:
         self.sync = sync
         self.tokens: dict[Space, dict[int, list[ReleaseToken]]] = {"shared": {}, "global": {}}
 
-    def strong(self, site: Instruction, threads: Ints, space: Space, addresses: npt.NDArray[np.int64], access: Access, order: Order, scope: Scope) -> None:
+    def strong(
+        self, site: Instruction, threads: Ints, space: Space, addresses: npt.NDArray[np.int64], access: Access, order: Order, scope: Scope
+    ) -> None:
         """After the race check of a strong access, in the machine's order (lanes of one instruction one after the other)."""
         if space == "shared" and scope in ("gpu", "sys"):
             scope = "cluster"
         held = self.tokens[space]
         reads = access != "write" and site.name != "red"
         writes = access != "read"
-        releases = writes and (
-            order in RELEASES or (self.sync.any_published and bool(self.sync.published_of[:, threads].any()))
-        )
+        releases = writes and (order in RELEASES or (self.sync.any_published and bool(self.sync.published_of[:, threads].any())))
         if not held and not releases:
             return
         if access == "atomic" and reads and order in ACQUIRES and (releases or len(threads) > 1):
@@ -69,6 +69,8 @@ class Observations:
             last = int(threads[-1])
             tokens = held[address] = [token for token in tokens if len(token.threads) == 1 and int(token.threads[0]) == last]
         if releases:
-            held.setdefault(address, []).append(self.sync.release(site, threads, scope, "release" if order in RELEASES else "relaxed", "strong write"))
+            held.setdefault(address, []).append(
+                self.sync.release(site, threads, scope, "release" if order in RELEASES else "relaxed", "strong write")
+            )
             if len(held[address]) > 4096:
                 del held[address][:2048]

@@ -133,7 +133,10 @@ class Peers:
 
     def _not_started(self, site: Instruction, thread: int, target: int, what: str) -> None:
         frames = self.naming.frames(site, f"{what} by {self.naming.thread(thread)} into {self.naming.cta(target)}")
-        self.findings.add(("S030", site.ptx_line), build("S030", frames, what=what, target=self.naming.cta(target), line=self.naming.line(site), user=self.naming.thread(thread)))
+        self.findings.add(
+            ("S030", site.ptx_line),
+            build("S030", frames, what=what, target=self.naming.cta(target), line=self.naming.line(site), user=self.naming.thread(thread)),
+        )
 
     def _exited(self, site: Instruction, thread: int, target: int, signals: bool, early: bool) -> None:
         end = self.last_exit[target]
@@ -142,10 +145,23 @@ class Peers:
             *self.naming.frames(site, f"{what} to {self.naming.cta(target)} by {self.naming.thread(thread)}"),
             *self.naming.frames(end, f"{self.naming.cta(target)} exits here"),
         ]
-        notes = ("nothing orders this access after the start of that CTA either: a cluster barrier is missing before it as well",) if early else ()
+        notes = (
+            ("nothing orders this access after the start of that CTA either: a cluster barrier is missing before it as well",)
+            if early
+            else ()
+        )
         self.findings.add(
             ("S031", site.ptx_line),
-            build("S031", frames, notes, what=what, target=self.naming.cta(target), line=self.naming.line(site), user=self.naming.thread(thread), end=self.naming.line(end)),
+            build(
+                "S031",
+                frames,
+                notes,
+                what=what,
+                target=self.naming.cta(target),
+                line=self.naming.line(site),
+                user=self.naming.thread(thread),
+                end=self.naming.line(end),
+            ),
         )
 
     def _operations(self, operations: list[Operation], faulty: set[tuple[int, int]]) -> None:
@@ -165,7 +181,12 @@ class Peers:
             for source in sorted(operation.source_ctas):
                 facts = self.exit_facts.get(source, NOTHING)
                 if self.gone(source) and not (facts.reads | facts.writes) & bit:
-                    self._in_flight(operation, source, "read", "S033" if operation.kind in ("bulk_push", "bulk_reduce") and operation.target_ctas else "S032")
+                    self._in_flight(
+                        operation,
+                        source,
+                        "read",
+                        "S033" if operation.kind in ("bulk_push", "bulk_reduce") and operation.target_ctas else "S032",
+                    )
 
     def _in_flight(self, operation: Operation, cta: int, verb: str, code: str) -> None:
         end = self.last_exit[cta]
@@ -175,5 +196,13 @@ class Peers:
         ]
         self.findings.add(
             (code, operation.site.ptx_line),
-            build(code, frames, what=operation.words, verb=verb, line=self.naming.line(operation.site), cta=self.naming.cta(cta), end=self.naming.line(end)),
+            build(
+                code,
+                frames,
+                what=operation.words,
+                verb=verb,
+                line=self.naming.line(operation.site),
+                cta=self.naming.cta(cta),
+                end=self.naming.line(end),
+            ),
         )

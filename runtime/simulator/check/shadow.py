@@ -32,7 +32,9 @@ REMOTE = 1 << 8
 
 def pack(site: int, strength: int, atomic: bool, size: int, remote: bool) -> int:
     """Access information: strength 0 weak or 1 + scope, atomic or not, log2 of the size, made through a shared::cluster address, number of the site."""
-    return site << SITE_SHIFT | (REMOTE if remote else 0) | (size.bit_length() - 1 & 15) << SIZE_SHIFT | (ATOMIC if atomic else 0) | strength
+    return (
+        site << SITE_SHIFT | (REMOTE if remote else 0) | (size.bit_length() - 1 & 15) << SIZE_SHIFT | (ATOMIC if atomic else 0) | strength
+    )
 
 
 class Shadow:

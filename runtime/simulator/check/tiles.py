@@ -35,7 +35,9 @@ class Tiles:
             tiles = self.covered.setdefault(layout.swizzle, [])
             if (layout.start, layout.start + size) not in tiles[-64:]:
                 tiles.append((layout.start, layout.start + size))
-            if layout.start % PERIOD[layout.swizzle] and not any(o.site is operation.site and start == layout.start for o, start, _ in self.crooked):
+            if layout.start % PERIOD[layout.swizzle] and not any(
+                o.site is operation.site and start == layout.start for o, start, _ in self.crooked
+            ):
                 self.crooked.append((operation, layout.start, layout.swizzle))
 
     def wgmma(self, operation: Operation, shadow: Shadow, operations: list[Operation], first_operation: int) -> None:
@@ -79,7 +81,9 @@ class Tiles:
                         break
             if end <= boundary:
                 continue
-            frames = self.naming.frames(operation.site, f"{operation.words} with swizzle {swizzle}, issued by {self.naming.thread(operation.thread)}")
+            frames = self.naming.frames(
+                operation.site, f"{operation.words} with swizzle {swizzle}, issued by {self.naming.thread(operation.thread)}"
+            )
             self.findings.add(
                 ("S044", operation.site.ptx_line),
                 build(

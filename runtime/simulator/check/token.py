@@ -68,7 +68,14 @@ class ReleaseToken(Knowledge):
     __slots__ = ("ctas", "epochs", "numbering", "published", "relaxed", "scope", "site", "snapshot", "threads", "withheld")
 
     def __init__(
-        self, site: Instruction | None, threads: Ints, epochs: Ints, ctas: frozenset[int], scope: int, facts: Facts, rows: Rows | None = None
+        self,
+        site: Instruction | None,
+        threads: Ints,
+        epochs: Ints,
+        ctas: frozenset[int],
+        scope: int,
+        facts: Facts,
+        rows: Rows | None = None,
     ) -> None:
         super().__init__(rows, facts)
         self.site = site

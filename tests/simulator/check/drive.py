@@ -32,7 +32,9 @@ class Drive:
     def threads(self, cta: int = 0, lanes: Any = None) -> np.ndarray[Any, Any]:
         return cta * self.per + np.asarray(range(self.per) if lanes is None else lanes, np.int64)
 
-    def memory(self, mnemonic: str, access: str, lanes: Any = None, cta: int = 0, target: int | None = None, base: int = TILE, **words: Any) -> int:
+    def memory(
+        self, mnemonic: str, access: str, lanes: Any = None, cta: int = 0, target: int | None = None, base: int = TILE, **words: Any
+    ) -> int:
         """Each thread its own word of `base` in CTA `target` (default own); `word` moves all to one word."""
         threads = self.threads(cta, lanes)
         where = cta if target is None else target
@@ -41,7 +43,16 @@ class Drive:
         addresses = where * STRIDE + base + 4 * index
         site = self.site(mnemonic, words.pop("line", None))
         self.check.access(
-            site, threads, words.pop("space", "shared"), addresses, 4, access, words.pop("order", "weak"), words.pop("scope", "cta"), target is not None, **words
+            site,
+            threads,
+            words.pop("space", "shared"),
+            addresses,
+            4,
+            access,
+            words.pop("order", "weak"),
+            words.pop("scope", "cta"),
+            target is not None,
+            **words,
         )
         return self.last
 
@@ -94,10 +105,14 @@ class Drive:
 
     def load(self, cta: int = 0, targets: tuple[int, ...] | None = None, thread: int = 0) -> int:
         writes = [self.tile(target) for target in (targets or (cta,))]
-        return self.check.async_begin(self.site("cp.async.bulk.shared::cluster.global"), cta * self.per + thread, "bulk_load", [self.out()], writes)
+        return self.check.async_begin(
+            self.site("cp.async.bulk.shared::cluster.global"), cta * self.per + thread, "bulk_load", [self.out()], writes
+        )
 
     def store(self, thread: int = 0, cta: int = 0) -> int:
-        return self.check.async_begin(self.site("cp.async.bulk.global.shared::cta"), cta * self.per + thread, "bulk_store", [self.tile(cta)], [self.out()])
+        return self.check.async_begin(
+            self.site("cp.async.bulk.global.shared::cta"), cta * self.per + thread, "bulk_store", [self.tile(cta)], [self.out()]
+        )
 
     def group_wait(self, operation: int, lanes: Any = (0,), read: bool = False) -> None:
         self.check.async_waited(self.site("cp.async.bulk.wait_group"), self.threads(0, lanes), [operation], read)

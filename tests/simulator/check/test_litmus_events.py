@@ -25,7 +25,9 @@ def ready(ctas: int = 1, threads: int = 64) -> Drive:
     return d
 
 
-@pytest.mark.parametrize(("fence", "codes"), [("none", ["S021"]), ("writers", []), ("issuer", []), ("wrong space", ["S021"]), ("before", ["S021"]), ("wide", [])])
+@pytest.mark.parametrize(
+    ("fence", "codes"), [("none", ["S021"]), ("writers", []), ("issuer", []), ("wrong space", ["S021"]), ("before", ["S021"]), ("wide", [])]
+)
 def test_generic_store_then_bulk_store(fence: str, codes: list[str]) -> None:
     """L1, L2, L3, and the space of the fence."""
     d = Drive()
@@ -95,7 +97,14 @@ def test_refill_review_is_an_error_when_strict() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arrive", "wait", "codes"), [("cta", "cta", ["S023"]), ("cluster", "cta", ["S023"]), ("cta", "cluster", ["S023"]), ("cluster", "cluster", []), ("gpu", "cluster", [])]
+    ("arrive", "wait", "codes"),
+    [
+        ("cta", "cta", ["S023"]),
+        ("cluster", "cta", ["S023"]),
+        ("cta", "cluster", ["S023"]),
+        ("cluster", "cluster", []),
+        ("gpu", "cluster", []),
+    ],
 )
 def test_scopes_between_ctas(arrive: str, wait: str, codes: list[str]) -> None:
     """L6, L7, L8."""

@@ -1,0 +1,449 @@
+"""Explains a hang: every waiter and what it lacks, who could still bring it and where that one stands, the cycle, the likely cause and the mend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fa4dsl.runtime.simulator.check.findings import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fa4dsl.runtime.diagnostics import Diagnostic
+    from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.check.naming import Naming
+    from fa4dsl.runtime.simulator.waiting import BarrierState, Hang, Waiter
+
+
+@dataclass
+class Party:
+    """Threads blocked at one place for one thing; equal parties of other CTAs are counted in `repeats`."""
+
+    waiter: Waiter
+    threads: list[int]
+    repeats: int = 0
+    arrivers: list[int] = field(default_factory=list)
+    """Threads that could still arrive."""
+
+    @property
+    def barrier(self) -> BarrierState | None:
+        return self.waiter.barrier
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A diagnosis of one party, the likelier the lower `rank`."""
+
+    rank: int
+    code: str
+    party: Party
+    what: str
+    mend: str
+
+
+@dataclass(frozen=True)
+class History:
+    """What the run did before it hung: for each mbarrier address the threads that have arrived on it, by site."""
+
+    arrivers: Mapping[int, Mapping[Instruction, set[int]]]
+
+
+class HangExplainer:
+    """Turns the machine's `Hang` into diagnostics, the root cause first."""
+
+    def __init__(self, hang: Hang, naming: Naming, history: History | None = None, program: Sequence[Instruction] = ()) -> None:
+        self.hang = hang
+        self.naming = naming
+        self.history = history or History({})
+        self.program = program
+        self.exited = set(hang.exited)
+        self.parties = self._merge()
+        self.where: dict[int, Party] = {thread: party for party in self.parties for thread in party.threads}
+        for party in self.parties:
+            party.arrivers = self._arrivers(party)
+
+    def _merge(self) -> list[Party]:
+        parties: list[Party] = []
+        for waiter in (*self.hang.waiters, *self.hang.spinning):
+            for party in parties:
+                old = party.waiter
+                same = old.site is waiter.site and old.kind == waiter.kind and old.waited_phase == waiter.waited_phase
+                if same and (old.barrier is None) == (waiter.barrier is None):
+                    if (
+                        old.barrier is None
+                        or waiter.barrier is None
+                        or old.barrier.address == waiter.barrier.address
+                        and old.barrier.cta == waiter.barrier.cta
+                    ):
+                        party.threads.extend(waiter.threads)
+                        break
+            else:
+                parties.append(Party(waiter, list(waiter.threads)))
+        return parties
+
+    # -- who could still come
+    def _arrivers(self, party: Party) -> list[int]:
+        barrier = party.barrier
+        per = self.naming.threads.per_cta
+        size = self.naming.threads.cluster_size
+        if barrier is None:
+            return []
+        if barrier.kind == "mbarrier":
+            known: set[int] = set()
+            for threads in self.history.arrivers.get(barrier.address, {}).values():
+                known |= threads
+            done = {thread for arrival in barrier.arrivals if arrival.kind in ("arrive", "drop") for thread in arrival.threads}
+            return sorted(known - done) or sorted(known)
+        first, count = (barrier.cta * per, per) if barrier.kind == "bar" else (barrier.cta * per, per * size)
+        done = {thread for arrival in barrier.arrivals for thread in arrival.threads}
+        return [thread for thread in range(first, first + count) if thread not in done and thread not in self.exited]
+
+    def _stands(self, threads: Sequence[int]) -> str:
+        """Where these threads are: waiting in which line for what, or ended."""
+        parts = []
+        gone = [thread for thread in threads if thread in self.exited]
+        rest: dict[int, list[int]] = {}
+        for thread in threads:
+            if thread not in self.exited:
+                rest.setdefault(id(self.where.get(thread)), []).append(thread)
+        for group in rest.values():
+            party = self.where.get(group[0])
+            place = f"wait on {self.naming.line(party.waiter.site)} for {self.name(party.waiter)}" if party is not None else "can run"
+            parts.append(f"{self.naming.crowd(group)} {place}")
+        if gone:
+            parts.append(f"{self.naming.crowd(gone)} exited")
+        return "; ".join(parts)
+
+    def name(self, waiter: Waiter) -> str:
+        """``full[1] of CTA rank 0``, ``named barrier 1``, ``the cluster barrier``."""
+        barrier = waiter.barrier
+        if barrier is None:
+            return {
+                "registers": "registers (setmaxnreg)",
+                "warp": "the other lanes of the warp",
+                "warpgroup": "the other warps of the warpgroup",
+                "polling": "memory to change",
+            }.get(waiter.kind, waiter.kind)
+        if barrier.kind == "mbarrier":
+            return f"{self.naming.barrier(barrier.address)} of {self.naming.cta(barrier.cta)}"
+        if barrier.kind == "bar":
+            name = self.naming.named_barriers.get(barrier.address)
+            return f"named barrier {barrier.address}{f' ({name})' if name else ''} of {self.naming.cta(barrier.cta)}"
+        return "the cluster barrier"
+
+    def counts(self, barrier: BarrierState) -> str:
+        """``arrivals 1 of 128``, and bytes where any are expected or have come."""
+        text = f"arrivals {barrier.expected - barrier.pending} of {barrier.expected}"
+        if barrier.kind == "mbarrier":
+            got, expected = self._bytes(barrier)
+            if got or expected or barrier.transactions:
+                text += f", bytes {got} of {expected} expected"
+        return text
+
+    def _bytes(self, barrier: BarrierState) -> tuple[int, int]:
+        got = sum(arrival.count for arrival in barrier.arrivals if arrival.kind == "bytes")
+        return got, got + barrier.transactions
+
+    def sentence(self, party: Party) -> str:
+        waiter, barrier = party.waiter, party.barrier
+        text = f"{self.naming.crowd(sorted(party.threads))} {'poll' if waiter.kind == 'polling' else 'wait'} on {self.naming.line(waiter.site)} for {self.name(waiter)}"
+        if barrier is not None:
+            if barrier.kind == "mbarrier":
+                text += f": parity {waiter.waited_phase & 1} asked, phase {barrier.phase} (parity {barrier.phase & 1}) current"
+            text += f", {self.counts(barrier)}"
+        elif waiter.detail:
+            text += f": {waiter.detail}"
+        if party.arrivers:
+            text += f"; could still arrive: {self._stands(party.arrivers)}"
+        elif barrier is not None and barrier.kind == "mbarrier" and barrier.pending > 0:
+            text += (
+                "; nobody has ever arrived on it" if not self.history.arrivers.get(barrier.address) else "; all known arrivers have arrived"
+            )
+        return text
+
+    # -- the cycle
+    def cycle(self) -> list[Party]:
+        """Parties that wait for each other, in order; empty if there is no cycle."""
+        edges: dict[int, list[Party]] = {}
+        for party in self.parties:
+            targets = []
+            for thread in party.arrivers:
+                other = self.where.get(thread)
+                if other is not None and other not in targets:
+                    targets.append(other)
+            edges[id(party)] = targets
+        for start in self.parties:
+            path: list[Party] = [start]
+            seen = {id(start)}
+            found = self._walk(start, start, path, seen, edges)
+            if found:
+                return found
+        return []
+
+    def _walk(self, at: Party, start: Party, path: list[Party], seen: set[int], edges: dict[int, list[Party]]) -> list[Party]:
+        for target in edges[id(at)]:
+            if target is start and len(path) > 1:
+                return list(path)
+            if id(target) not in seen:
+                seen.add(id(target))
+                path.append(target)
+                found = self._walk(target, start, path, seen, edges)
+                if found:
+                    return found
+                path.pop()
+        return []
+
+    # -- causes
+    def _causes(self) -> list[Cause]:
+        found: list[Cause] = []
+        for party in self.parties:
+            barrier = party.barrier
+            if party.waiter.kind == "registers":
+                found.append(self._registers(party))
+            elif barrier is None:
+                if party.waiter.kind in ("warp", "warpgroup"):
+                    found.append(self._partial(party))
+                continue
+            elif barrier.kind == "mbarrier":
+                found.extend(self._mbarrier(party, barrier))
+            elif barrier.kind == "bar":
+                found.append(self._named(party, barrier))
+            else:
+                found.append(self._cluster(party, barrier))
+        return sorted(found, key=lambda cause: cause.rank)
+
+    def _registers(self, party: Party) -> Cause:
+        detail = party.waiter.detail or "the pool cannot supply the registers asked for"
+        return Cause(
+            0,
+            "S054",
+            party,
+            detail,
+            "lower the setmaxnreg.inc counts, or let other warpgroups give up more with setmaxnreg.dec first: the sum over all warpgroups of 128 x registers must not exceed threads x registers at launch",
+        )
+
+    def _partial(self, party: Party) -> Cause:
+        what = f"{self.naming.crowd(sorted(party.threads))} wait on {self.naming.line(party.waiter.site)} ({party.waiter.site.mnemonic}) for {self.name(party.waiter)}"
+        if party.waiter.detail:
+            what += f": {party.waiter.detail}"
+        mend = "let all lanes of the warp (all warps of the warpgroup) reach this instruction: move it out of the branch that only some take, or use an mbarrier arrive by the elected lane instead"
+        return Cause(2, "S055", party, what, mend)
+
+    def _mbarrier(self, party: Party, barrier: BarrierState) -> list[Cause]:
+        name = self.name(party.waiter)
+        got, expected = self._bytes(barrier)
+        arrived = barrier.expected - barrier.pending
+        naming = self.naming
+        phase = party.waiter.waited_phase & 1
+        if phase != barrier.phase & 1:
+            return [
+                Cause(
+                    3,
+                    "S050",
+                    party,
+                    f"{naming.crowd(sorted(party.threads))} wait for a phase of {name} that has already passed or is two ahead (parity {phase} asked, phase {barrier.phase} current)",
+                    "track the parity per barrier: start at 0 for consumers (1 for producers on 'empty'), and flip it each time round the ring",
+                )
+            ]
+        if barrier.pending == 0 and barrier.transactions > 0:
+            return [self._missing_bytes(party, barrier, name, got, expected)]
+        if barrier.pending == 0 and barrier.transactions < 0:
+            mend = f"raise the expected bytes to {got} (expect_tx counts every byte that lands on this barrier)"
+            return [Cause(1, "S052", party, f"{name}: {got} bytes have landed but only {expected} were expected", mend)]
+        if arrived == 0 and (got or expected) and not any(arrival.kind in ("arrive", "drop") for arrival in barrier.arrivals):
+            sites = [arrival.site for arrival in barrier.arrivals if arrival.kind == "expect_tx"]
+            line = f" on {naming.line(sites[0])}" if sites else ""
+            mend = (
+                f"mbarrier.arrive.expect_tx instead of mbarrier.expect_tx{line}: expect_tx alone never arrives (or add an mbarrier.arrive)"
+            )
+            return [
+                Cause(
+                    0,
+                    "S051",
+                    party,
+                    f"{name}: {got} of {expected} bytes have landed, but arrivals are 0 of {barrier.expected}: bytes were expected and nobody arrived",
+                    mend,
+                )
+            ]
+        if arrived > 0:
+            live = [thread for thread in party.arrivers if thread not in self.exited]
+            done = sorted({thread for arrival in barrier.arrivals if arrival.kind != "bytes" for thread in arrival.threads})
+            init = f" on {naming.line(barrier.initialised)}" if barrier.initialised is not None else ""
+            lines = ", ".join(dict.fromkeys(naming.line(arrival.site) for arrival in barrier.arrivals if arrival.kind != "bytes"))
+            what = f"{name} needs {barrier.expected} arrivals and got {arrived} (from {naming.crowd(done)} on {lines})"
+            if expected != got:
+                what += f"; bytes {got} of {expected}"
+            mend = f"init the barrier{init} with {arrived}, or let all {barrier.expected} threads arrive"
+            if any(thread in self.exited for thread in party.arrivers) and not live:
+                what += f"; {naming.crowd([t for t in party.arrivers if t in self.exited])} exited without arriving"
+            return [Cause(1 if arrived < barrier.expected else 2, "S053", party, what, mend)]
+        gone = [thread for thread in party.arrivers if thread in self.exited]
+        if gone and len(gone) == len(party.arrivers):
+            mend = f"let {naming.crowd(gone)} arrive once more before the exit, or wait once less: both sides must run the same number of iterations"
+            return [
+                Cause(
+                    2, "S053", party, f"{name} gets no more arrivals: {naming.crowd(gone)}, which arrived in earlier phases, exited", mend
+                )
+            ]
+        if not party.arrivers and not barrier.arrivals:
+            return [
+                Cause(
+                    4, "S050", party, f"nobody arrives on {name}: arrivals 0 of {barrier.expected}", self._no_arrival_mend(party, barrier)
+                )
+            ]
+        return [Cause(5, "S050", party, f"{name}: arrivals 0 of {barrier.expected}", self._no_arrival_mend(party, barrier))]
+
+    def _no_arrival_mend(self, party: Party, barrier: BarrierState) -> str:
+        naming = self.naming
+        per = naming.threads.per_cta
+        elsewhere = [
+            b
+            for b in self.hang.barriers
+            if b.kind == "mbarrier"
+            and b.address != barrier.address
+            and b.arrivals
+            and b.address % naming.shared_stride == barrier.address % naming.shared_stride
+        ]
+        if elsewhere:
+            other = elsewhere[0]
+            return f"the same barrier of {naming.cta(other.cta)} has {self.counts(other)}: arrive (or copy) to {naming.cta(barrier.cta)} too: use its mapa address or put its bit into the multicast mask"
+        mend = f"let the producer of this phase arrive (mbarrier.arrive) on {naming.barrier(barrier.address)} of {naming.cta(barrier.cta)}, before it waits for anything that depends on {naming.line(party.waiter.site)}"
+        if all(thread // per == barrier.cta for thread in party.threads) and party.waiter.waited_phase & 1 == 0 and barrier.phase == 0:
+            mend += "; a producer's first wait on a fresh 'empty' barrier must ask for parity 1"
+        return mend
+
+    def _missing_bytes(self, party: Party, barrier: BarrierState, name: str, got: int, expected: int) -> Cause:
+        naming = self.naming
+        size = naming.threads.cluster_size
+        expects = [arrival for arrival in barrier.arrivals if arrival.kind == "expect_tx"]
+        lines = ", ".join(dict.fromkeys(naming.line(arrival.site) for arrival in expects))
+        copies = ", ".join(dict.fromkeys(naming.line(arrival.site) for arrival in barrier.arrivals if arrival.kind == "bytes"))
+        where = f" (expected on {lines})" if lines else ""
+        what = f"{name}: expected {expected} B{where}, got {got} B" + (
+            f" (from the copy on {copies})" if copies else ": no copy signalled this barrier"
+        )
+        if got and expected == got * size and size > 1:
+            mend = f"expect {got} bytes: each CTA gets only its own tile, so do not multiply by the cluster size {size}"
+        elif got:
+            mend = f"expect {got} bytes in this phase, or issue the copies for the missing {expected - got} bytes"
+        else:
+            same = [
+                b
+                for b in self.hang.barriers
+                if b.kind == "mbarrier"
+                and b.cta != barrier.cta
+                and b.address % naming.shared_stride == barrier.address % naming.shared_stride
+            ]
+            same_done = [b for b in same if b.phase > barrier.phase]
+            others = [
+                p
+                for p in self.hang.barriers
+                if p.kind == "mbarrier" and p.cta == barrier.cta and p.address != barrier.address and p.transactions < 0
+            ]
+            if same_done or (same and size > 1):
+                done = (same_done or same)[0]
+                mend = (
+                    f"the copy reached {naming.cta(done.cta)} only: set the bit of {naming.cta(barrier.cta)} in the multicast mask (mask {(1 << size) - 1:#x} for all {size} CTAs), "
+                    "or do not expect bytes here"
+                )
+            elif others:
+                mend = f"the bytes went to {naming.barrier(others[0].address)}: give the copy this barrier instead"
+            else:
+                mend = f"issue a copy of {expected} bytes that signals {naming.barrier(barrier.address)}, or do not expect them"
+        return Cause(0, "S052", party, what, mend)
+
+    def _named(self, party: Party, barrier: BarrierState) -> Cause:
+        naming = self.naming
+        arrived = barrier.expected - barrier.pending
+        what = f"{self.name(party.waiter)} has {arrived} of {barrier.expected} threads"
+        if party.arrivers:
+            what += f"; missing: {self._stands(party.arrivers)}"
+        per = naming.threads.per_cta
+        live = [thread for thread in range(barrier.cta * per, barrier.cta * per + per) if thread not in self.exited]
+        if barrier.expected > len(live):
+            mend = f"the count {barrier.expected} is more than the {len(live)} threads that still run: lower it, or let the threads that exited arrive before"
+        elif arrived and not any(self.where.get(thread) is None for thread in party.arrivers):
+            mend = f"let {barrier.pending} more threads execute bar.sync or bar.arrive {barrier.address}, or lower its count to {arrived}: those that are missing wait elsewhere"
+            if barrier.address == 0 and barrier.expected == per:
+                mend = f"bar.sync without a count (__syncthreads) waits for all {per} threads: inside a role use a named barrier with the role's own count, here {arrived}"
+        else:
+            mend = f"let {barrier.pending} more threads execute bar.sync or bar.arrive {barrier.address}, or lower its count to {arrived}"
+        return Cause(2, "S055", party, what, mend)
+
+    def _cluster(self, party: Party, barrier: BarrierState) -> Cause:
+        naming = self.naming
+        done = {thread for arrival in barrier.arrivals for thread in arrival.threads}
+        own = [thread for thread in party.threads if thread not in done]
+        arrived = barrier.expected - barrier.pending
+        if own:
+            what = f"{naming.crowd(own)} wait on {naming.line(party.waiter.site)} at the cluster barrier without having arrived at it in this phase"
+            return Cause(
+                1,
+                "S057",
+                party,
+                what,
+                f"execute barrier.cluster.arrive before barrier.cluster.wait on {naming.line(party.waiter.site)}, in every thread",
+            )
+        what = f"the cluster barrier has {arrived} of {barrier.expected - len([t for t in self.exited if t // naming.threads.per_cluster == barrier.cta // naming.threads.cluster_size])} running threads"
+        if party.arrivers:
+            what += f"; missing: {self._stands(party.arrivers)}"
+        return Cause(
+            3,
+            "S057",
+            party,
+            what,
+            "let every running thread of every CTA of the cluster execute barrier.cluster.arrive (roles that leave early included), or use an mbarrier for a part of them",
+        )
+
+    # -- the report
+    def diagnostics(self) -> list[Diagnostic]:
+        """One finding: the likeliest cause, all waiters as frames and notes."""
+        naming = self.naming
+        causes = self._causes()
+        cycle = self.cycle()
+        notes = [self.sentence(party) for party in self.parties[:24]]
+        if len(self.parties) > 24:
+            notes.append(f"{len(self.parties) - 24} more groups of waiters are left out")
+        if cycle:
+            names = [f"{naming.line(party.waiter.site)} waits for {self.name(party.waiter)}" for party in cycle]
+            notes.append("cycle: " + " <- ".join(names) + f" <- {names[0]}")
+        if self.exited:
+            notes.append(f"exited: {naming.crowd(sorted(self.exited))}")
+        for instruction in self.hang.inflight[:4]:
+            notes.append(f"in flight: {instruction.mnemonic} of {naming.line(instruction)}")
+        if not causes:
+            site = self.parties[0].waiter.site if self.parties else None
+            what = "threads poll memory that nobody changes" if self.hang.reason == "livelock" else "nothing can run"
+            causes = [Cause(9, "S050", self.parties[0], what, f"let somebody write what {naming.line(site)} polls")] if self.parties else []
+        if not causes:
+            return []
+        best = causes[0]
+        code = best.code
+        mend = best.mend
+        if cycle and best.rank >= 4:
+            code = "S056"
+            mend = "break the cycle: " + "; or ".join(
+                f"let an arriver of {self.name(party.waiter)} arrive before it waits on {naming.line(cycle[(i + 1) % len(cycle)].waiter.site)}"
+                for i, party in enumerate(cycle[:2])
+            )
+        frames = list(
+            naming.frames(best.party.waiter.site, f"{naming.crowd(sorted(best.party.threads))} wait for {self.name(best.party.waiter)}")
+        )
+        barrier = best.party.barrier
+        if barrier is not None:
+            for arrival in barrier.arrivals:
+                words = {
+                    "arrive": "arrives",
+                    "drop": "arrives for the last time",
+                    "expect_tx": f"expects {arrival.count} bytes",
+                    "bytes": f"brought {arrival.count} bytes",
+                }[arrival.kind]
+                frames += naming.frames(
+                    arrival.site, f"{words}: {naming.crowd(sorted(set(arrival.threads)))}" if arrival.threads else words
+                )
+            if barrier.initialised is not None:
+                frames += naming.frames(barrier.initialised, f"initialised with a count of {barrier.expected}")
+        for party in self.parties[:24]:
+            frames += naming.frames(party.waiter.site, f"waits for {self.name(party.waiter)}")
+        return [build(code, frames, notes, mend, what=best.what, reason=self.hang.reason)]

@@ -1,0 +1,145 @@
+"""The result of a run: verdict, findings, schedule; printed, as JSON, or raised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from fa4dsl.runtime.simulator.check.findings import Finding
+    from rich.console import Console
+
+Verdict = Literal["clean", "review", "incomplete", "error"]
+ORDER: tuple[Verdict, ...] = ("clean", "review", "incomplete", "error")
+STATEMENT = "covers the paths that this run executed on these inputs, under this schedule; nothing is claimed for others"
+
+
+class CheckFailed(Fa4dslError):
+    """Raised by `Report.require_clean`: carries the diagnostics and the whole report."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(*(finding.diagnostic for finding in report.findings))
+        self.report = report
+
+    def __str__(self) -> str:
+        return self.report.text()
+
+
+@dataclass
+class Report:
+    """What a simulated run found.
+
+    `measures` is what the machine counted (an object with ``as_dict``, or a mapping); `not_modelled` names what was executed but is not modelled exactly.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    schedule: str = "eager"
+    seed: int = 0
+    seconds: float = 0.0
+    kernel: str = ""
+    not_modelled: list[str] = field(default_factory=list)
+    measures: Any = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Text of source files by name, for excerpts on a machine without them."""
+    runs: list[str] = field(default_factory=list)
+    """Schedules that went into this report, where several did."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """An error wins, then anything not modelled, then reviews."""
+        severities = {finding.diagnostic.severity for finding in self.findings}
+        if "error" in severities:
+            return "error"
+        if self.not_modelled or any(finding.incomplete for finding in self.findings):
+            return "incomplete"
+        return "review" if severities else "clean"
+
+    @property
+    def replay(self) -> str:
+        """Schedule and seed that give this run again."""
+        return f"{self.schedule} (seed {self.seed})" if self.schedule in ("random", "adversarial") else self.schedule
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready. `findings` holds {code, kind, severity, message, lines: [[file, line], ...], mend, notes}."""
+        result: dict[str, Any] = {
+            "verdict": self.verdict,
+            "findings": [finding.as_dict() for finding in self.findings],
+            "schedule": self.replay,
+            "seed": self.seed,
+            "seconds": round(self.seconds, 4),
+            "covers": STATEMENT,
+        }
+        if self.not_modelled:
+            result["not_modelled"] = list(self.not_modelled)
+        if self.runs:
+            result["runs"] = list(self.runs)
+        return result
+
+    def text(self) -> str:
+        """Plain text: verdict, findings with excerpts, what replays them."""
+        name = f"{self.kernel}: " if self.kernel else ""
+        lines = [f"{name}{self.verdict}"]
+        lines.extend(f"\n{render(finding.diagnostic, self.sources)}\n  kind: {finding.kind}" for finding in self.findings)
+        lines.extend(f"\nnot modelled: {reason}" for reason in self.not_modelled)
+        lines.append(f"\nschedule {self.replay}, {self.seconds:.2f} s; the verdict {STATEMENT}")
+        return "\n".join(lines)
+
+    def print(self, console: Console | None = None) -> None:
+        """To the terminal, in colour where it has any."""
+        from rich.console import Console
+        from rich.text import Text
+
+        console = console or Console()
+        styles = {"clean": "bold green", "review": "bold yellow", "incomplete": "bold magenta", "error": "bold red"}
+        head = Text(f"{self.kernel}: " if self.kernel else "")
+        head.append(self.verdict, styles[self.verdict])
+        console.print(head)
+        for finding in self.findings:
+            console.print()
+            for line in render(finding.diagnostic, self.sources).splitlines():
+                console.print(Text(line, self._style(line, finding.diagnostic)))
+        for reason in self.not_modelled:
+            console.print(Text(f"not modelled: {reason}", "magenta"))
+        console.print(Text(f"schedule {self.replay}, {self.seconds:.2f} s; the verdict {STATEMENT}", "dim"))
+
+    @staticmethod
+    def _style(line: str, diagnostic: Diagnostic) -> str:
+        if line.startswith(diagnostic.severity):
+            return "bold red" if diagnostic.severity == "error" else "bold yellow"
+        if line.startswith("  mend:"):
+            return "bold green"
+        if line.startswith("  -->"):
+            return "cyan"
+        return "dim" if line.startswith("  note:") else ""
+
+    def require_clean(self, allow: Sequence[Verdict] = ()) -> Report:
+        """Returns itself if the verdict is clean (or one of `allow`); raises `CheckFailed` otherwise."""
+        if self.verdict != "clean" and self.verdict not in allow:
+            raise CheckFailed(self)
+        return self
+
+
+def merge(reports: Iterable[Report]) -> Report:
+    """One report of several runs of a kernel: each finding once, with the schedule that showed it first."""
+    reports = list(reports)
+    first = reports[0]
+    merged = Report(kernel=first.kernel, schedule=first.schedule, seed=first.seed, sources=first.sources, measures=first.measures)
+    seen: set[tuple[str, tuple[tuple[str, int], ...]]] = set()
+    for report in reports:
+        merged.seconds += report.seconds
+        merged.runs.append(report.replay)
+        fresh = False
+        for finding in report.findings:
+            places = tuple(sorted({(frame.location.file, frame.location.line) for frame in finding.diagnostic.frames}))
+            if (finding.diagnostic.code, places) not in seen:
+                seen.add((finding.diagnostic.code, places))
+                merged.findings.append(finding)
+                fresh = True
+        merged.not_modelled.extend(reason for reason in report.not_modelled if reason not in merged.not_modelled)
+        if fresh and len(merged.findings) and merged.schedule == first.schedule and not first.findings:
+            merged.schedule, merged.seed = report.schedule, report.seed
+    return merged
