@@ -1,0 +1,97 @@
+"""Checks that need one event alone: who executes it, and at which scope."""
+
+from __future__ import annotations
+
+import numpy
+
+from fa4dsl.passes.checks.events import Event
+from fa4dsl.passes.checks.findings import Findings
+from fa4dsl.passes.checks.lanes import Launch
+from fa4dsl.passes.checks.parties import Party
+from fa4dsl.passes.checks.program import Program
+from fa4dsl.passes.checks.values import uniform
+
+_WARPS = ("block", "named", "named_arrive", "cluster_arrive", "cluster_wait", "elect")
+_WARPGROUPS = ("wgmma", "wgmma_commit", "wgmma_wait", "registers")
+
+
+def check_events(program: Program, launch: Launch, events: list[Event], found: list[Party], findings: Findings) -> None:
+    """Partial warps and warpgroups, copies issued by many threads, scopes too narrow for a cluster."""
+    for event in events:
+        if event.kind in _WARPS or event.kind in _WARPGROUPS:
+            _whole(program, launch, event, findings)
+        elif event.kind in ("copy", "store"):
+            _one_thread(program, launch, event, findings)
+    if launch.ranks > 1:
+        _scopes(program, launch, events, found, findings)
+
+
+def _whole(program: Program, launch: Launch, event: Event, findings: Findings) -> None:
+    if event.mask is launch.full:
+        return
+    warps = 4 if event.kind in _WARPGROUPS else 1
+    part = launch.partial(event.mask, warps)
+    if part is not None:
+        first, present = part
+        group = f"warp {first}" if warps == 1 else f"the warpgroup of warps {first} to {first + 3}"
+        name = event.node.name.removeprefix("fa4.")
+        code = "C122" if warps == 1 else "C123"
+        findings.add(code, event.node, operation=name, group=group, present=present, size=32 * warps)
+
+
+def _one_thread(program: Program, launch: Launch, event: Event, findings: Findings) -> None:
+    if event.node.name == "fa4.store_async":
+        return
+    threads = int(event.mask[: launch.threads].sum()) or int(event.mask.sum())
+    if threads > 1 and (event.kind == "store" or uniform(event.offset) is not None):
+        if event.kind == "store" and not _store_place_is_one(program, event):
+            return
+        who = launch.words(event.mask, program.roles)
+        findings.add("C126", event.node, operation=event.node.name.removeprefix("fa4."), who=who, threads=threads)
+
+
+def _store_place_is_one(program: Program, event: Event) -> bool:
+    """Whether all threads store from one place; `offset` is unknown to events of stores, so only constants are looked at."""
+    operands = event.node.operation.operands
+    position = 2
+    owner = operands[position].owner
+    return getattr(owner, "name", "") == "arith.constant"
+
+
+def _scopes(program: Program, launch: Launch, events: list[Event], found: list[Party], findings: Findings) -> None:
+    remote: dict[str, Event] = {}
+    narrow: dict[str, list[Event]] = {}
+    for event in events:
+        if event.kind == "arrive" and event.rank is not None:
+            other = event.rank != launch.rank
+            if bool(numpy.any(numpy.broadcast_to(other, launch.lanes)[event.mask])):
+                remote.setdefault(event.barrier, event)
+                if event.node.attribute("scope") == "cta":
+                    narrow.setdefault(event.barrier, []).append(event)
+    for name, arrivals in narrow.items():
+        places = {event.node.number: (event.node, "") for event in arrivals}
+        findings.add("C127", arrivals[0].node, *places.values(), barrier=name, who=launch.words(arrivals[0].mask, program.roles))
+    for event in events:
+        if event.kind == "wait" and event.barrier in remote and event.node.attribute("scope") == "cta":
+            arrival = remote[event.barrier]
+            data = _remote_data(event, arrival, found)
+            if data is not None:
+                findings.add(
+                    "C128", event.node, (event.node, "waits at CTA scope"), (arrival.node, "a peer arrives"), (data.node, "the peer's data"),
+                    barrier=event.barrier,
+                )  # fmt: skip
+
+
+def _remote_data(wait: Event, arrival: Event, found: list[Party]) -> Event | None:
+    """An ordinary access to a peer's memory which the wait orders: a store before the arrival, or an access after the wait."""
+    for party in found:
+        steps = party.steps
+        if arrival in steps:
+            for event in steps[: steps.index(arrival)]:
+                if event.kind == "touch" and "load" not in event.node.name:
+                    return event
+        if wait in steps:
+            for event in steps[steps.index(wait) :]:
+                if event.kind == "touch":
+                    return event
+    return None
