@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from fa4dsl.passes.kernel import walk
 from fa4dsl.passes.locations import frames_of
-from fa4dsl.runtime.diagnostics import Fa4dslError, diagnostic
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, diagnostic
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -44,8 +46,25 @@ def mlir_errors(context: ir.Context, stage: str, raised: list[Fa4dslError] | Non
 
 
 def parse(text: str, context: ir.Context, name: str = "-") -> ir.Module:
-    """Parses a module; C001 where it is not valid. Locations without a file of their own point into `name`."""
+    """Parses a module; C001 where it is not valid. MLIR calls text without a file "-"; such locations are made to point into `name`."""
     from mlir import ir
 
-    with context, mlir_errors(context, f"when it is read from {name}"):
-        return ir.Module.parse(text)
+    with context:
+        try:
+            with mlir_errors(context, f"when it is read from {name}"):
+                module = ir.Module.parse(text)
+        except Fa4dslError as error:
+            raise Fa4dslError(*(_renamed(item, name) for item in error.diagnostics)) from None
+        if name != "-":
+            for operation in (module.operation, *walk(module.operation)):
+                location = operation.location
+                if location.is_a_file() and location.filename == "-":
+                    operation.location = ir.Location.file(name, location.start_line, location.start_col)
+    return module
+
+
+def _renamed(item: Diagnostic, name: str) -> Diagnostic:
+    frames = tuple(
+        replace(frame, location=replace(frame.location, file=name)) if frame.location.file == "-" else frame for frame in item.frames
+    )
+    return replace(item, frames=frames)

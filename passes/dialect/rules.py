@@ -176,9 +176,9 @@ def value_problem(operation: str, attribute: str, value: Any) -> str:
 def _ordered_access(attributes: Mapping[str, Any], _operands: Sequence[str], _results: Sequence[str]) -> str:
     order = attributes["order"]
     if order in ("weak", "volatile") and "scope" in attributes:
-        return f"a {order} access takes no scope"
+        return f"order = {order} takes no scope"
     if order not in ("weak", "volatile") and "scope" not in attributes:
-        return f"a {order} access needs a scope"
+        return f"order = {order} needs a scope"
     if order != "weak" and "cache" in attributes:
         return "only a weak access takes a cache hint"
     return ""
