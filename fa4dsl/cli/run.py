@@ -1,0 +1,94 @@
+"""``fa4dsl run KERNEL``: a kernel of the library on random inputs, against its float64 reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from fa4dsl.cli.kernels import LIBRARY, suggestion, wrong_kernel
+
+if TYPE_CHECKING:
+    from fa4dsl.kernels.run_splitk_combine import CombineRun
+
+
+@click.command(short_help="Run a library kernel and check its result.")
+@click.argument("kernel")
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "sim", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="auto: a Hopper GPU if there is one, else the simulator.",
+)
+@click.option("--partitions", default=8, show_default=True, type=int, help="P: partial results of a tile, CTAs of a cluster.")
+@click.option("--depth", default=128, show_default=True, type=int, help="D: columns of the output.")
+@click.option("--rows", default=128, show_default=True, type=int, help="Valid rows of each tile, 1 to 128.")
+@click.option("--tiles", default=2, show_default=True, type=int, help="Tiles of rows.")
+@click.option("--heads", default=1, show_default=True, type=int, help="Heads.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the inputs.")
+@click.option(
+    "--schedule",
+    default="eager",
+    show_default=True,
+    metavar="NAME",
+    help="The simulator's order: eager, late, random or adversarial; random:3 gives the seed too.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(
+    kernel: str, device: str, partitions: int, depth: int, rows: int, tiles: int, heads: int, seed: int, schedule: str, as_json: bool
+) -> int:
+    """Run a library kernel on random inputs and compare it with a float64 reference.
+
+    In the simulator every access and barrier is checked too. Exit status 0 only if the result is right and nothing was found.
+    """
+    if kernel not in LIBRARY:
+        wrong_kernel(f"{kernel!r} is not in the library, which has: {', '.join(LIBRARY)}.{suggestion(kernel, LIBRARY)}")
+    from fa4dsl.cli.app import WRONG
+    from fa4dsl.cli.console import print_json
+    from fa4dsl.cli.progress import progress_bar
+    from fa4dsl.cli.reports import read_schedule
+    from fa4dsl.kernels.run_splitk_combine import run_splitk_combine
+
+    read_schedule(schedule)
+    with progress_bar(kernel, wanted=not as_json) as progress:
+        run = run_splitk_combine(
+            partitions=partitions,
+            depth=depth,
+            rows=rows,
+            tiles=tiles,
+            heads=heads,
+            seed=seed,
+            device="simulator" if device == "sim" else "cuda" if device == "cuda" else "auto",
+            progress=progress,
+            schedule=schedule,
+        )
+    if as_json:
+        print_json(run.as_dict())
+    else:
+        _show(run, chosen=device == "auto")
+    return 0 if run.ok else WRONG
+
+
+def _show(run: CombineRun, chosen: bool) -> None:
+    from fa4dsl.cli.console import console, print_facts, styled
+
+    why = " (no Hopper GPU here)" if chosen and run.device == "simulator" else ""
+    print_facts(
+        {
+            "kernel": run.kernel,
+            "device": f"{run.device}{why}",
+            "cluster": f"{' x '.join(map(str, run.cluster))}, grid {' x '.join(map(str, run.grid))}",
+            "problem": f"P={run.partitions}, D={run.depth}, {run.rows} rows, {run.tiles} tiles, {run.heads} heads, seed {run.seed}",
+            "error": f"{run.max_abs_error:.3g} at most; the worst element reaches {100 * run.worst_share:.0f}% of its bound, {run.tolerance:.3g}",
+            "time": f"{run.seconds:.3g} s, after {run.compile_seconds:.3g} s of compiling",
+            "verdict": styled(run.verdict),
+            "result": "right"
+            if run.ok
+            else "WRONG"
+            if run.worst_share > 1 or not run.neighbours_untouched
+            else "right numbers, but see the findings",
+        }
+    )
+    if run.report is not None and run.report.verdict != "clean":
+        run.report.print(console())
