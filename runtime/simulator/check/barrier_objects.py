@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.naming import Naming
-    from fa4dsl.runtime.simulator.check.sync import Synchronisation
     from fa4dsl.runtime.simulator.check.numbering import Threads
+    from fa4dsl.runtime.simulator.check.sync import Synchronisation
 
     Ints = npt.NDArray[np.int32]
     Wide = npt.NDArray[np.int64]
@@ -43,6 +44,18 @@ class BarrierObject:
     """(clock, facts) numbers that were found to know of the init."""
 
 
+@dataclass(frozen=True)
+class Early:
+    """A use that the init is not ordered before."""
+
+    init: Instruction | None
+    initialiser: int
+    address: int
+    site: Instruction
+    thread: int
+    operation: str
+
+
 class BarrierObjects:
     """Watches the mbarrier operations and the ordinary accesses that touch their bytes."""
 
@@ -60,6 +73,7 @@ class BarrierObjects:
         self.inits = 0
         self.arrivers: dict[int, dict[Instruction, set[int]]] = {}
         """By barrier address: who has arrived, by site."""
+        self.unordered: dict[Instruction | None, dict[Instruction, Early]] = {}
         self.program: Sequence[Instruction] = ()
         self.early: list[tuple[int, Instruction, int, str]] = []
         """Uses of addresses that held no barrier: address, site, thread, operation. Told at the end, when a later init may be known."""
@@ -140,45 +154,47 @@ class BarrierObjects:
             if (numbers == numbers[0]).all() and len(threads) > 1:
                 known.safe.add((int(numbers[0]), self.clocks.generation))
             return
-        thread = int(threads[int(np.flatnonzero(~ordered)[0])])
-        self._unordered(known.site, known.thread, known.address, site, thread, operation)
+        bad = threads[~ordered]
+        elsewhere = bad[self.of.warp[bad] != self.of.warp[known.thread]]
+        thread = int(elsewhere[0]) if len(elsewhere) else int(bad[0])
+        self._remember(Early(known.site, known.thread, known.address, site, thread, operation))
 
-    def _unordered(self, init: Instruction | None, initialiser: int, address: int, site: Instruction, thread: int, operation: str) -> None:
-        of = self.of
-        remote = init is not None and int(of.cta[initialiser]) != int(of.cta[thread])
-        foreign = address // self.naming.shared_stride != int(of.cta[thread])
+    def _remember(self, use: Early) -> None:
+        uses = self.unordered.setdefault(use.init, {})
+        old = uses.get(use.site)
+        if old is None or self.of.warp[old.thread] == self.of.warp[old.initialiser]:
+            uses[use.site] = use
+
+    def _unordered(self, uses: list[Early]) -> None:
+        """One finding for an init and all uses that it is not ordered before."""
+        use = uses[0]
+        naming = self.naming
+        init, initialiser = use.init, use.initialiser
+        homes = {int(self.of.cta[initialiser])}
+        remote = any(int(self.of.cta[each.thread]) not in homes or each.address // naming.shared_stride != int(self.of.cta[each.thread]) for each in uses)
         fence = self._fence_line(initialiser) if init is not None else None
-        if foreign or remote:
-            mend = (
-                f"after the inits ({self.naming.line(init)}) execute fence.mbarrier_init.release.cluster in the initialising thread, then a cluster barrier "
-                f"(barrier.cluster.arrive + barrier.cluster.wait) by all threads of the cluster, before {self.naming.line(site)}"
-            )
-            if fence:
-                mend = f"the init fence is there ({fence}): add a cluster barrier (barrier.cluster.arrive + barrier.cluster.wait) by all threads between it and {self.naming.line(site)}"
+        first = naming.line(min((each.site for each in uses), key=lambda site: site.ptx_line))
+        barrier = "a cluster barrier (barrier.cluster.arrive + barrier.cluster.wait) by all threads of the cluster" if remote else "__syncthreads() (bar.sync 0) by all threads"
+        if fence:
+            mend = f"the fence.mbarrier_init ({fence}) orders nothing by itself: add {barrier} after it, before the first use on {first}"
         else:
-            mend = (
-                f"after the init ({self.naming.line(init)}) execute fence.mbarrier_init.release.cluster in the initialising thread, then __syncthreads() (bar.sync 0) "
-                f"by all threads, before the first use on {self.naming.line(site)}"
-            )
-            if fence:
-                mend = f"the fence.mbarrier_init ({fence}) orders nothing by itself: add __syncthreads() (bar.sync 0) by all threads after it, before the first use on {self.naming.line(site)}"
-            if init is not None and initialiser // 1 != thread and int(of.warp[initialiser]) == int(of.warp[thread]):
-                mend += "; __syncwarp() (bar.warp.sync) is enough where only this warp uses the barrier"
-        frames = [
-            *self.naming.frames(init, f"initialised by {self.naming.thread(initialiser)}" if init is not None else ""),
-            *self.naming.frames(site, f"{operation} by {self.naming.thread(thread)}"),
-        ]
+            mend = f"after the init ({naming.line(init)}) execute fence.mbarrier_init.release.cluster in the initialising thread, then {barrier}, before the first use on {first}"
+        if not remote and all(self.of.warp[each.thread] == self.of.warp[initialiser] for each in uses):
+            mend += "; __syncwarp() (bar.warp.sync) is enough where only this warp uses the barrier"
+        frames = list(naming.frames(init, f"initialised by {naming.thread(initialiser)}"))
+        for each in uses[:8]:
+            frames += naming.frames(each.site, f"{each.operation} by {naming.thread(each.thread)}")
         self.findings.add(
-            ("S036", init.ptx_line if init is not None else -1, operation in ("wait", "test"), site.ptx_line),
+            ("S036", init),
             build(
                 "S036",
                 frames,
                 mend=mend,
-                barrier=self.naming.barrier(address),
-                operation=operation,
-                user=self.naming.thread(thread),
-                use=self.naming.line(site),
-                init=self.naming.line(init) if init is not None else "no line of this run",
+                barrier=naming.barrier(use.address),
+                operation=use.operation,
+                user=naming.thread(use.thread),
+                use=naming.line(use.site),
+                init=naming.line(init) if init is not None else "no line of this run",
             ),
         )
 
@@ -252,5 +268,8 @@ class BarrierObjects:
         for address, site, thread, operation in self.early:
             later = self.objects.get(address)
             init = later.site if later else next((one for one in self.program if one.mnemonic.startswith("mbarrier.init")), None)
-            self._unordered(init, later.thread if later else thread, address, site, thread, operation)
+            self._remember(Early(init, later.thread if later else thread, address, site, thread, operation))
         self.early.clear()
+        for uses in self.unordered.values():
+            self._unordered(list(uses.values()))
+        self.unordered.clear()

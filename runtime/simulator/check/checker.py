@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
+
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.events import Access, AsyncKind, Geometry, Order, Range, Scope, SharedLayout, Space, Token
 

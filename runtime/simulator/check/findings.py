@@ -101,10 +101,16 @@ class Findings:
     def __init__(self, strict: bool = False) -> None:
         self.strict = strict
         self.found: dict[Hashable, Finding] = {}
+        self._places: dict[Hashable, Hashable] = {}
 
     def add(self, key: Hashable, diagnostic: Diagnostic, kind: str | None = None) -> None:
         if key in self.found:
             return
+        # An unrolled loop makes many instructions of one source line: they have one cause.
+        places = (diagnostic.code, frozenset((frame.location.file, frame.location.line) for frame in diagnostic.frames))
+        if places in self._places:
+            return
+        self._places[places] = key
         if self.strict and diagnostic.severity == "review":
             diagnostic = replace(diagnostic, severity="error")
         self.found[key] = Finding(diagnostic, kind or KINDS.get(diagnostic.code, "error"))
@@ -113,7 +119,8 @@ class Findings:
         return key in self.found
 
     def remove(self, key: Hashable) -> None:
-        self.found.pop(key, None)
+        if self.found.pop(key, None) is not None:
+            self._places = {places: other for places, other in self._places.items() if other != key}
 
     def listed(self) -> list[Finding]:
         """Errors first, each in the order found."""

@@ -69,15 +69,14 @@ class HangExplainer:
             for party in parties:
                 old = party.waiter
                 same = old.site is waiter.site and old.kind == waiter.kind and old.waited_phase == waiter.waited_phase
-                if same and (old.barrier is None) == (waiter.barrier is None):
-                    if (
-                        old.barrier is None
-                        or waiter.barrier is None
-                        or old.barrier.address == waiter.barrier.address
-                        and old.barrier.cta == waiter.barrier.cta
-                    ):
-                        party.threads.extend(waiter.threads)
-                        break
+                if same and (old.barrier is None) == (waiter.barrier is None) and (
+                    old.barrier is None
+                    or waiter.barrier is None
+                    or (old.barrier.address == waiter.barrier.address
+                    and old.barrier.cta == waiter.barrier.cta)
+                ):
+                    party.threads.extend(waiter.threads)
+                    break
             else:
                 parties.append(Party(waiter, list(waiter.threads)))
         return parties

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
+
     from fa4dsl.runtime.simulator.check.clocks import Clocks
     from fa4dsl.runtime.simulator.events import Space
 

@@ -10,6 +10,7 @@ from fa4dsl.runtime.simulator.check.sync import ACQUIRES, RELEASES, Synchronisat
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.token import ReleaseToken
     from fa4dsl.runtime.simulator.events import Access, Order, Scope, Space

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
+
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.events import AsyncKind, Range, SharedLayout
 

@@ -18,6 +18,7 @@ from fa4dsl.runtime.simulator.check.token import HB
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.naming import Naming
     from fa4dsl.runtime.simulator.check.numbering import Threads
@@ -111,8 +112,9 @@ class Peers:
 
     # -- the end
     def finish(self, operations: list[Operation]) -> set[tuple[int, int]]:
-        """Tells the findings. Returns the (target CTA, site) pairs that are faulty, so that races between them and the target are not told again."""
-        faulty: set[tuple[int, int]] = set()
+        """Tells the findings, one for all accesses that lack the same barrier. Returns the (target CTA, site) pairs that are faulty, so that
+        races between them and the target are not told again."""
+        late: dict[tuple[int, int], tuple[Instruction, int, bool]] = {}
         for (target, line), touch in self.touches.items():
             if not self.gone(target):
                 continue
@@ -122,49 +124,42 @@ class Peers:
             bad = np.flatnonzero(touch.epochs > known)
             if len(bad):
                 thread = target // self.of.cluster_size * self.of.per_cluster + int(bad[0])
-                self._exited(touch.site, thread, target, touch.signals, (target, line) in self.early)
-                faulty.add((target, line))
-        self._operations(operations, faulty)
-        for (target, line), (site, thread, what) in self.early.items():
-            if (target, line) not in faulty:
-                self._not_started(site, thread, target, what)
-                faulty.add((target, line))
-        return faulty
+                late[target, line] = (touch.site, thread, touch.signals)
+        self._operations(operations, late)
+        if late:
+            self._exited(late)
+        early = {key: value for key, value in self.early.items() if key not in late}
+        if early:
+            self._not_started(early)
+        return {*late, *early}
 
-    def _not_started(self, site: Instruction, thread: int, target: int, what: str) -> None:
-        frames = self.naming.frames(site, f"{what} by {self.naming.thread(thread)} into {self.naming.cta(target)}")
-        self.findings.add(
-            ("S030", site.ptx_line),
-            build("S030", frames, what=what, target=self.naming.cta(target), line=self.naming.line(site), user=self.naming.thread(thread)),
-        )
-
-    def _exited(self, site: Instruction, thread: int, target: int, signals: bool, early: bool) -> None:
-        end = self.last_exit[target]
-        what = "signal" if signals else "access"
+    def _not_started(self, early: dict[tuple[int, int], tuple[Instruction, int, str]]) -> None:
+        naming = self.naming
         frames = [
-            *self.naming.frames(site, f"{what} to {self.naming.cta(target)} by {self.naming.thread(thread)}"),
-            *self.naming.frames(end, f"{self.naming.cta(target)} exits here"),
+            frame
+            for (target, _), (site, thread, what) in early.items()
+            for frame in naming.frames(site, f"{what} by {naming.thread(thread)} into {naming.cta(target)}")
         ]
-        notes = (
-            ("nothing orders this access after the start of that CTA either: a cluster barrier is missing before it as well",)
-            if early
-            else ()
-        )
-        self.findings.add(
-            ("S031", site.ptx_line),
-            build(
-                "S031",
-                frames,
-                notes,
-                what=what,
-                target=self.naming.cta(target),
-                line=self.naming.line(site),
-                user=self.naming.thread(thread),
-                end=self.naming.line(end),
-            ),
-        )
+        (target, _), (site, thread, what) = min(early.items(), key=lambda item: item[0][1])
+        self.findings.add("S030", build("S030", frames, what=what, target=naming.cta(target), line=naming.line(site), user=naming.thread(thread)))
 
-    def _operations(self, operations: list[Operation], faulty: set[tuple[int, int]]) -> None:
+    def _exited(self, late: dict[tuple[int, int], tuple[Instruction, int, bool]]) -> None:
+        naming = self.naming
+        frames = []
+        ends: dict[int, Instruction] = {}
+        for (target, _), (site, thread, signals) in late.items():
+            frames += naming.frames(site, f"{'signal' if signals else 'access'} to {naming.cta(target)} by {naming.thread(thread)}")
+            ends[target] = self.last_exit[target]
+        for target, end in ends.items():
+            frames += naming.frames(end, f"{naming.cta(target)} exits here")
+        (target, line), (site, thread, signals) = max(late.items(), key=lambda item: item[0][1])
+        end = ends[target]
+        early = any(key in self.early for key in late)
+        notes = ("some of these accesses are not ordered after the start of their target either: a cluster barrier is missing before them as well",) if early else ()
+        fields = {"what": "signal" if signals else "access", "target": naming.cta(target), "line": naming.line(site), "user": naming.thread(thread), "end": naming.line(end)}
+        self.findings.add("S031", build("S031", frames, notes, **fields))
+
+    def _operations(self, operations: list[Operation], late: dict[tuple[int, int], tuple[Instruction, int, bool]]) -> None:
         for operation in operations:
             bit = 1 << operation.number
             home = int(self.of.cta[operation.thread])
@@ -174,8 +169,7 @@ class Peers:
                 if target == home:
                     self._in_flight(operation, target, "write", "S033")
                 else:
-                    self._exited(operation.site, operation.thread, target, False, (target, operation.site.ptx_line) in self.early)
-                    faulty.add((target, operation.site.ptx_line))
+                    late[target, operation.site.ptx_line] = (operation.site, operation.thread, False)
             if operation.kind in ("wgmma", "cp_async"):
                 continue
             for source in sorted(operation.source_ctas):

@@ -10,8 +10,9 @@ from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, render
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from fa4dsl.runtime.simulator.check.findings import Finding
     from rich.console import Console
+
+    from fa4dsl.runtime.simulator.check.findings import Finding
 
 Verdict = Literal["clean", "review", "incomplete", "error"]
 ORDER: tuple[Verdict, ...] = ("clean", "review", "incomplete", "error")
