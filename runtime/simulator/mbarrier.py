@@ -1,0 +1,162 @@
+"""mbarrier objects (PTX ISA 9.7.13.15): phase, arrivals, transaction bytes, and who waits.
+
+The object lives beside the memory it was initialised in, keyed by its physical address; the 64 bits in memory are only an opaque mark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fa4dsl.runtime.simulator.layout import RESERVED_SHARED
+from fa4dsl.runtime.simulator.waiting import Arrival, BarrierState
+
+if TYPE_CHECKING:
+    from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.events import Token
+    from fa4dsl.runtime.simulator.machine import Machine
+    from fa4dsl.runtime.simulator.selection import Ints
+
+LIMIT = (1 << 20) - 1
+PENDING_BITS = 20
+
+
+@dataclass(eq=False)
+class Mbarrier:
+    """`expected` arrivals of each phase, `pending` of the current one, `transactions`: bytes expected minus bytes landed."""
+
+    address: int
+    expected: int
+    pending: int
+    initialised: Instruction
+    phase: int = 0
+    transactions: int = 0
+    tokens: list[Token] = field(default_factory=list)
+    done_tokens: list[Token] = field(default_factory=list)
+    """Of the last completed phase."""
+    arrivals: list[Arrival] = field(default_factory=list)
+    waiting: list[Ints] = field(default_factory=list)
+
+
+class Mbarriers:
+    """All valid mbarriers of the wave."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.objects: dict[int, Mbarrier] = {}
+        self.invalidated: dict[int, Instruction] = {}
+        self.waits: dict[int, int] = {}
+        """Blocking waits by PTX line."""
+        width = machine.grid.width
+        self.wait_address: Ints = np.full(width, -1, np.int64)
+        self.wait_phase: Ints = np.zeros(width, np.int64)
+        machine.wave_hooks.append(self.reset)
+
+    def reset(self) -> None:
+        self.objects.clear()
+        self.invalidated.clear()
+        self.wait_address[:] = -1
+
+    def find(self, site: Instruction, thread: int, address: int) -> Mbarrier:
+        """The object at a physical address; S014 if there is none."""
+        found = self.objects.get(address)
+        if found is None:
+            ended = self.invalidated.get(address)
+            why = f": it was invalidated at {self.machine.location(ended)}" if ended is not None else ""
+            self.machine.fault("S014", site, thread, address=self.shown(address), why=why)
+        return found
+
+    def shown(self, address: int) -> str:
+        """A physical address in the program's terms."""
+        grid = self.machine.grid
+        cta, offset = divmod(address, grid.shared_stride)
+        text = hex(offset + RESERVED_SHARED)
+        return f"{text} of cluster rank {cta % grid.cluster_size}" if grid.cluster_size > 1 else text
+
+    def init(self, site: Instruction, thread: int, address: int, count: int) -> None:
+        if not 1 <= count <= LIMIT:
+            self.machine.fault("S015", site, thread, address=self.shown(address), what=f"a count of {count}; it must be 1 to {LIMIT}")
+        old = self.objects.get(address)
+        self.objects[address] = Mbarrier(address, count, count, site)
+        self.invalidated.pop(address, None)
+        if old is not None and old.waiting:
+            self.objects[address].waiting = old.waiting
+
+    def inval(self, site: Instruction, thread: int, address: int) -> None:
+        self.find(site, thread, address)
+        del self.objects[address]
+        self.invalidated[address] = site
+
+    def expect(self, site: Instruction, thread: int, barrier: Mbarrier, count: int) -> None:
+        barrier.transactions += count
+        self._check_range(site, thread, barrier)
+
+    def complete(self, site: Instruction, thread: int, address: int, count: int, token: Token | None) -> None:
+        """Bytes have landed."""
+        barrier = self.find(site, thread, address)
+        barrier.transactions -= count
+        if token is not None:
+            barrier.tokens.append(token)
+        barrier.arrivals.append(Arrival(site, (int(self.machine.grid.event_thread[thread]),), count, "bytes"))
+        self._check_range(site, thread, barrier)
+        self._finish(barrier)
+
+    def arrive(self, site: Instruction, numbers: Ints, barrier: Mbarrier, counts: Ints, tokens: list[Token], drop: bool = False, may_complete: bool = True) -> Ints:
+        """Arrivals of `numbers` in thread order; returns the state tokens: phase and pending count before each arrival."""
+        states = np.empty(len(numbers), np.int64)
+        total = int(counts.sum())
+        if total <= barrier.pending:
+            before = barrier.pending - np.concatenate(([0], np.cumsum(counts[:-1])))
+            states[:] = (barrier.phase << 32) | before
+            self._arrive_once(site, numbers, barrier, total, tokens, drop)
+            if not may_complete and barrier.pending == 0 and barrier.transactions == 0:
+                self.machine.fault("S015", site, int(numbers[0]), address=self.shown(barrier.address), what="arrive.noComplete would complete the phase")
+            self._finish(barrier)
+            return states
+        for index, thread in enumerate(numbers.tolist()):
+            states[index] = (barrier.phase << 32) | barrier.pending
+            self._arrive_once(site, numbers[index : index + 1], barrier, int(counts[index]), tokens, drop)
+            if barrier.pending < 0:
+                got = barrier.expected - barrier.pending
+                self.machine.fault("S015", site, thread, address=self.shown(barrier.address), what=f"{got} arrivals in a phase that expects {barrier.expected}")
+            self._finish(barrier)
+        return states
+
+    def _arrive_once(self, site: Instruction, numbers: Ints, barrier: Mbarrier, count: int, tokens: list[Token], drop: bool) -> None:
+        if drop:
+            barrier.expected -= count
+            if barrier.expected < 0:
+                self.machine.fault("S015", site, int(numbers[0]), address=self.shown(barrier.address), what="arrive_drop leaves fewer than no expected arrivals")
+        barrier.pending -= count
+        for token in tokens:
+            if not barrier.tokens or barrier.tokens[-1] is not token:
+                barrier.tokens.append(token)
+        threads = tuple(self.machine.grid.event_thread[numbers].tolist())
+        barrier.arrivals.append(Arrival(site, threads, count, "drop" if drop else "arrive"))
+
+    def _check_range(self, site: Instruction, thread: int, barrier: Mbarrier) -> None:
+        if not -LIMIT <= barrier.transactions <= LIMIT:
+            self.machine.fault("S015", site, thread, address=self.shown(barrier.address), what=f"the transaction count becomes {barrier.transactions}")
+
+    def _finish(self, barrier: Mbarrier) -> None:
+        """Completes the phase when all arrivals and bytes are there."""
+        self.machine.progress_marks += 1
+        if barrier.pending == 0 and barrier.transactions == 0:
+            barrier.phase += 1
+            barrier.pending = barrier.expected
+            barrier.done_tokens, barrier.tokens, barrier.arrivals = barrier.tokens, [], []
+            waiting, barrier.waiting = barrier.waiting, []
+            for threads in waiting:
+                # some may have been woken spuriously in between
+                still = threads[(self.wait_address[threads] == barrier.address) & (self.machine.key[threads] == self.machine.BLOCKED)]
+                if len(still):
+                    self.machine.wake(still)
+
+    def state(self, barrier: Mbarrier) -> BarrierState:
+        """For explanations."""
+        grid = self.machine.grid
+        cta = barrier.address // grid.shared_stride + grid.first_cta
+        address = barrier.address + grid.first_cta * grid.shared_stride
+        return BarrierState("mbarrier", address, cta, barrier.phase, barrier.expected, barrier.pending, barrier.transactions, tuple(barrier.arrivals), barrier.initialised)

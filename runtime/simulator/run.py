@@ -1,0 +1,185 @@
+"""`simulate`: PTX and a launch in, numbers and a report out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError
+from fa4dsl.runtime.ptx.module import TYPE_BYTES
+from fa4dsl.runtime.ptx.parser import parse
+from fa4dsl.runtime.simulator.build import Build, run_waves
+from fa4dsl.runtime.simulator.check.findings import Finding
+from fa4dsl.runtime.simulator.check.naming import Naming, Object, plain_name
+from fa4dsl.runtime.simulator.check.report import Report
+from fa4dsl.runtime.simulator.check.session import make_checker, make_report
+from fa4dsl.runtime.simulator.machine import Stopped
+from fa4dsl.runtime.simulator.schedule import Choices, Schedule, make_schedule, next_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fa4dsl.runtime.manifest import Manifest
+    from fa4dsl.runtime.ptx.module import Module
+    from fa4dsl.runtime.simulator.check.checker import HappensBefore
+    from fa4dsl.runtime.simulator.events import Geometry
+    from fa4dsl.runtime.simulator.launch import Launch
+
+Progress = Callable[[float], None]
+"""Called now and then with the part of the grid that is done, 0 to 1."""
+
+STEP_LIMIT = 20_000_000
+"""Runs of instructions after which a kernel is stopped."""
+EXHAUSTIVE_PATHS = 500
+"""Paths that the exhaustive schedule follows at most."""
+EXHAUSTIVE_SECONDS = 60.0
+
+NOT_KNOWN = ("S002", "S003")
+"""Codes that make a kernel "incomplete" rather than wrong: something that is not modelled."""
+
+
+def simulate(
+    ptx: str,
+    launch: Launch,
+    *,
+    schedule: str | Schedule = "eager",
+    seed: int = 0,
+    check: bool = True,
+    progress: Progress | None = None,
+    sources: Mapping[str, str] | None = None,
+    manifest: Manifest | None = None,
+    measure: bool = False,
+    strict: bool = False,
+    name: str = "kernel.ptx",
+    step_limit: int = STEP_LIMIT,
+) -> Report:
+    """Runs a kernel for a whole grid; the launch's buffers are changed in place.
+
+    `schedule`: "eager", "late", "random", "adversarial", "exhaustive", or a `Schedule`; with `seed` it replays exactly. `check` False leaves out
+    the happens-before checks (hangs and faults are still found). `measure` counts bytes, bank conflicts and waits. `manifest` gives names to shared
+    objects, roles and barriers; `sources` the text of files for excerpts. `strict` makes reviews errors.
+
+    Raises `Fa4dslError` for what cannot run at all: text that is not PTX (S001), an unknown kernel (S006), arguments or a launch that the driver
+    would refuse (S007, S008, S104), an unknown schedule (S103). An instruction that is not known makes the report "incomplete"; a fault, a race or a hang
+    makes it "error".
+    """
+    module = parse(ptx, name)
+    if schedule == "exhaustive":
+        return _exhaustive(module, launch, check, sources, manifest, measure, strict, step_limit)
+    chosen = make_schedule(schedule, seed)
+    return _run(module, launch, chosen, seed, check, progress, sources, manifest, measure, strict, step_limit)
+
+
+def _run(
+    module: Module,
+    launch: Launch,
+    schedule: Schedule,
+    seed: int,
+    check: bool,
+    progress: Progress | None,
+    sources: Mapping[str, str] | None,
+    manifest: Manifest | None,
+    measure: bool,
+    strict: bool,
+    step_limit: int,
+) -> Report:
+    started = time.perf_counter()
+    checkers: list[HappensBefore] = []
+
+    def new_checker(geometry: Geometry, build: Build) -> HappensBefore | None:
+        # a checker is also made for unchecked runs, but not attached: it explains hangs
+        checkers.append(_checker(geometry, build, manifest, strict))
+        return checkers[0] if check else None
+
+    def elapsed() -> float:
+        return time.perf_counter() - started
+
+    texts = dict(manifest.sources) if manifest is not None else {}
+    texts.update(sources or {})
+    try:
+        build = Build(module, launch, schedule, step_limit, new_checker, measure)
+    except Fa4dslError as error:
+        if error.code not in NOT_KNOWN:
+            raise
+        found = [Finding(diagnostic, "unsupported", incomplete=True) for diagnostic in error.diagnostics]
+        return Report(found, schedule.name, seed, elapsed(), launch.kernel, [d.message for d in error.diagnostics], None, texts)
+    machine = build.machine
+    if manifest is not None:
+        machine.pool.set_entry(manifest.registers)
+    raised: list[Diagnostic] = []
+    try:
+        run_waves(build, progress)
+    except Stopped:
+        pass
+    except Fa4dslError as error:
+        raised = list(error.diagnostics)
+    build.write_back()
+    if machine.measures is not None:
+        machine.measures.finish(machine)
+    if not check:
+        checkers.clear() if machine.hang is None else None
+    return make_report(
+        checkers[0] if checkers else None,
+        diagnostics=[*raised, *machine.findings],
+        hang=machine.hang,
+        schedule=schedule.name,
+        seed=seed,
+        seconds=elapsed(),
+        kernel=launch.kernel,
+        measures=machine.measures,
+        sources=texts,
+    )
+
+
+def _checker(geometry: Geometry, build: Build, manifest: Manifest | None, strict: bool) -> HappensBefore:
+    """A checker that knows the names of the kernel's arrays, roles and barriers."""
+    shared: list[Object] = []
+    if manifest is not None:
+        shared += Naming.objects_of(manifest.shared, build.storage.dynamic_offset)
+    known = {item.name for item in shared}
+    for variable, offset in build.shared_variables():
+        if plain_name(variable.name) not in known:
+            shared.append(Object(plain_name(variable.name), offset, variable.size, TYPE_BYTES[variable.type]))
+    buffers = [Object(name, start, size) for name, start, size in zip(build.buffers.names, build.buffers.starts, build.buffers.sizes, strict=True)]
+    return make_checker(
+        geometry,
+        shared=shared,
+        buffers=buffers,
+        roles=manifest.roles if manifest is not None else (),
+        named_barriers=manifest.named_barriers if manifest is not None else None,
+        ptx_name=build.module.name,
+        strict=strict,
+    )
+
+
+def _exhaustive(
+    module: Module,
+    launch: Launch,
+    check: bool,
+    sources: Mapping[str, str] | None,
+    manifest: Manifest | None,
+    measure: bool,
+    strict: bool,
+    step_limit: int,
+) -> Report:
+    """Follows the choices depth first until one path is not clean, all are done, or the bound is reached (then the report says so)."""
+    started = time.perf_counter()
+    first = {name: array.copy() for name, array in launch.buffers.items()}
+    path: list[int] | None = []
+    count = 0
+    while True:
+        for name, array in first.items():
+            launch.buffers[name][:] = array
+        choices = Choices(path or [])
+        report = _run(module, launch, choices, 0, check, None, sources, manifest, measure, strict, step_limit)
+        count += 1
+        path = next_path(choices.taken)
+        done = path is None
+        bounded = count >= EXHAUSTIVE_PATHS or time.perf_counter() - started > EXHAUSTIVE_SECONDS
+        if report.verdict != "clean" or done or bounded:
+            break
+    report.schedule = "exhaustive"
+    report.seconds = time.perf_counter() - started
+    report.runs = [f"exhaustive: {count} paths, {'all' if done else 'not all'} of them"]
+    return report

@@ -1,0 +1,64 @@
+"""The simulator's own 128 bytes of a tensor map.
+
+The hardware's encoding is opaque, so any one will do as long as the bytes can be copied by the kernel and read back where a copy uses them.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from fa4dsl.runtime.dtypes import DTYPES
+from fa4dsl.runtime.tensor_map import TensorMapDescription
+
+if TYPE_CHECKING:
+    from typing import Any
+
+MAGIC = 0x46344D41  # "FA4M" in spirit; lets a stray 128 bytes be told from a map
+SIZE = 128
+_SWIZZLES = ("none", "32B", "64B", "128B")
+_FILLS = ("zero", "nan")
+_NAMES = tuple(DTYPES)
+_FORMAT = "<IBBBBQ5Q4Q5H5B"
+"""Magic, dtype, rank, swizzle, fill, base address, sizes, strides, box, element strides."""
+
+
+def encode(record: TensorMapDescription, base: int) -> bytes:
+    """The 128 bytes; `base` is the virtual address of the map's element (0, 0, ...)."""
+
+    def padded(values: tuple[int, ...], count: int) -> list[int]:
+        return [*values, *([0] * (count - len(values)))]
+
+    packed = struct.pack(
+        _FORMAT,
+        MAGIC,
+        _NAMES.index(record.dtype),
+        record.rank,
+        _SWIZZLES.index(record.swizzle),
+        _FILLS.index(record.oob_fill),
+        base & (1 << 64) - 1,
+        *padded(record.sizes, 5),
+        *padded(record.strides_bytes, 4),
+        *padded(record.box, 5),
+        *padded(record.element_strides, 5),
+    )
+    return packed.ljust(SIZE, b"\0")
+
+
+def decode(data: bytes) -> tuple[TensorMapDescription, int] | None:
+    """The map and its base address; None if the bytes are no tensor map."""
+    fields: tuple[Any, ...] = struct.unpack_from(_FORMAT, data)
+    magic, dtype, rank, swizzle, fill, base = fields[:6]
+    if magic != MAGIC or not 1 <= rank <= 5 or dtype >= len(_NAMES) or swizzle >= 4 or fill >= 2:
+        return None
+    sizes, strides, box, steps = fields[6:11], fields[11:15], fields[15:20], fields[20:25]
+    record = TensorMapDescription(
+        dtype=_NAMES[dtype],
+        sizes=sizes[:rank],
+        strides_bytes=strides[: rank - 1],
+        box=box[:rank],
+        element_strides=steps[:rank],
+        swizzle=_SWIZZLES[swizzle],
+        oob_fill=_FILLS[fill],
+    )
+    return record, base
