@@ -58,6 +58,8 @@ class Expressions:
         self.trace = trace
         self.frame = frame
         self.source = frame.source
+        self.value_place: Location | None = None
+        """Where the value being assigned is written."""
 
     def at(self, node: ast.AST) -> Location:
         """Makes `node` the place of what is emitted and reported next."""
@@ -211,7 +213,7 @@ class Expressions:
             base = self.evaluate(target.value)
             index, places = self.index(target.slice)
             self.at(target)
-            self.trace.arguments = [*places, (value, self.trace.location)]
+            self.trace.arguments = [*places, (value, self.value_place or self.trace.location)]
             if not hasattr(type(base), "__setitem__"):
                 self.trace.fail("L018", what=describe(base))
             if isinstance(base, list | dict) and self.trace.divergence:

@@ -65,6 +65,7 @@ class Statements(Expressions):
 
     def _do_assign(self, node: ast.Assign) -> None:
         value = self.evaluate(node.value)
+        self.value_place = self.source.location(node.value)
         for target in node.targets:
             self.at(node)
             if isinstance(target, ast.Name):
@@ -109,7 +110,7 @@ class Statements(Expressions):
                 left = base[index]
             result = self.operate(node, node.op, left, right, (target, node.value))
             self.at(target)
-            self.trace.arguments = [*places, (result, self.trace.location)]
+            self.trace.arguments = [*places, (result, self.source.location(node.value))]
             with self.python(target):
                 base[index] = result
         else:

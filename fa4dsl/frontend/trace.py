@@ -72,6 +72,10 @@ class Trace:
         self.last_allocation: ir.Operation | None = None
         self.arguments: list[tuple[Any, Location]] = []
         """Arguments of the language call being executed, with the place each is written at."""
+        self.named_barriers = 0
+        """Named barriers handed out so far."""
+        self.warpgroup_barriers: dict[str, int] = {}
+        """First named barrier of `warpgroup.sync()`, by role ("" outside of roles)."""
         self.finishers: list[Callable[[], None]] = []
         self.threads = 0
         self.block: tuple[int, int, int] = (1, 1, 1)

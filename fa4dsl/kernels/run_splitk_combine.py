@@ -72,14 +72,14 @@ def run_splitk_combine(
     """Compiles the combine, runs it on random partials and compares with float64.
 
     `rows` valid rows in each of `tiles` tiles, `heads` heads. "auto" takes a Hopper GPU if there is one, else the simulator; `progress` and
-    `schedule` are for the simulator. Raises L065 to L069 for what the kernel does not support.
+    `schedule` are for the simulator. Raises L065, L066, L096, L097 for what the kernel does not support.
     """
     config = CombineConfig(partitions, depth, LARGEST_TILE)
     if not 1 <= rows <= LARGEST_TILE:
-        fail("L068", rows=rows, limit=LARGEST_TILE)
+        fail("L096", rows=rows, limit=LARGEST_TILE)
     for name, value in (("tiles", tiles), ("heads", heads)):
         if value < 1:
-            fail("L069", name=name, value=value)
+            fail("L097", name=name, value=value)
     chosen = _device(device)
     started = time.perf_counter()
     bound = splitk_combine.bind(c=config)

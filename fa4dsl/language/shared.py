@@ -97,6 +97,13 @@ class SharedArray:
             current().fail("L073", name=self.name, given=list(sizes), shape=list(self.shape))
         return SharedArray(self.allocation, self.dtype, sizes, self.byte_offset, self.rank, self.barrier)
 
+    @property
+    def T(self) -> Transposed:  # noqa: N802
+        """The array with its two dimensions exchanged, as an operand of `wgmma`."""
+        if len(self.shape) not in (2, 3):
+            current().fail("L073", name=self.name, given="its transpose", shape=list(self.shape))
+        return Transposed(self)
+
     # --- addresses
 
     def _offset_of(self, indices: tuple[Any, ...]) -> Any:
@@ -142,7 +149,7 @@ class SharedArray:
         if len(indices) > len(self.shape):
             trace.fail("L023", name=self.in_words, given=len(indices), rank=len(self.shape))
         for item in indices:
-            if isinstance(item, slice) or not (is_number(item) or (isinstance(item, Value) and item.dtype.is_integer)):
+            if isinstance(item, slice) or not (isinstance(item, int) or (isinstance(item, Value) and item.dtype.is_integer)):
                 trace.fail("L075", trace.place_of(item), name=self.name, given="a slice" if isinstance(item, slice) else describe(item))
         return indices
 
@@ -184,6 +191,16 @@ class SharedArray:
     def _unswizzled(self) -> None:
         if self.swizzle != "none":
             current().fail("L077", name=self.name, swizzle=self.swizzle)
+
+
+class Transposed:
+    """A shared array read with rows and columns exchanged; only `wgmma` takes it."""
+
+    run_time = True
+
+    def __init__(self, array: SharedArray) -> None:
+        self.array = array
+        self.in_words = f"the transpose of {array.in_words}"
 
 
 def shared(

@@ -132,7 +132,7 @@ class MapValue:
         if not isinstance(signal, Barrier):
             trace.fail("L094", name=destination.name)
         if barrier is None:
-            destination.barrier.slot.count(size)
+            destination.barrier.slot.add_bytes(size)
         operands = [self.handle, destination.allocation.handle, destination.offset_value(), *signal.operands()]
         attributes = {"bytes": size, "cache": cache}
         if multicast is not None:

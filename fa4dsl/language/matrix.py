@@ -1,0 +1,87 @@
+"""Warp-level matrix operations: ldmatrix, stmatrix, mma. Executed by whole warps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fa4dsl.frontend.convert import bitcast
+from fa4dsl.frontend.trace import current
+from fa4dsl.frontend.values import Value, Vector, describe
+from fa4dsl.language.memory import PointerValue
+from fa4dsl.language.registers import RegisterArray
+from fa4dsl.types import DType, f32, u32
+
+ELEMENTS = {"m16n8k16": (8, 4, 4), "m16n8k8": (4, 2, 4), "m16n8k32": (16, 8, 4)}
+"""Elements a thread holds of A, B and C by shape."""
+
+
+def packed_words(values: Any) -> list[Value]:
+    """16-bit (or 8-bit) elements packed into 32-bit registers, lowest first; 32-bit elements as they are."""
+    elements = list(values.elements) if isinstance(values, Vector | RegisterArray) else list(values)
+    if not elements or not isinstance(elements[0], Value):
+        current().fail("L068", current().place_of(values), problem=f"it takes registers, not {describe(values)}")
+    dtype = elements[0].dtype
+    per_word = 32 // dtype.bits
+    if per_word <= 1:
+        return elements
+    if len(elements) % per_word:
+        current().fail("L068", current().place_of(values), problem=f"{len(elements)} elements of {dtype} do not fill 32-bit registers")
+    groups = [elements[start : start + per_word] for start in range(0, len(elements), per_word)]
+    return [bitcast(Vector(dtype, per_word, elements=group), u32) for group in groups]
+
+
+def load_matrix(address: Any, count: int = 4, *, transpose: bool = False, dtype: DType | None = None) -> Vector:
+    """Loads `count` (1, 2, 4) 8x8 matrices of 16-bit elements from shared memory: ldmatrix.
+
+    Lane l gives the address of a row: rows 8i..8i+7 of matrix i come from lanes 8i..8i+7. Returns 2 * count elements of `dtype` (by default
+    the pointer's): a thread's fragment, two of each matrix.
+    """
+    trace = current()
+    if not isinstance(address, PointerValue) or count not in (1, 2, 4) or address.dtype.bits != 16:
+        trace.fail(
+            "L068", trace.place_of(address), problem="load_matrix takes a pointer to 16-bit shared elements and a count of 1, 2 or 4"
+        )
+    made = trace.fa4("load_matrix", [address.ir], {"count": count, "transpose": transpose}, ["i32"] * count)
+    words = Vector(u32, count, elements=[Value(result, u32) for result in made.results])
+    if count == 1:
+        return Vector(u32, 1, elements=words.elements).bitcast(dtype or address.dtype)  # type: ignore[no-any-return]
+    return words.bitcast(dtype or address.dtype)  # type: ignore[no-any-return]
+
+
+def store_matrix(address: Any, values: Any, *, transpose: bool = False) -> None:
+    """Stores 1, 2 or 4 8x8 matrices of 16-bit elements, two elements of each from every thread: stmatrix. Addresses as in `load_matrix`."""
+    trace = current()
+    words = packed_words(values)
+    if not isinstance(address, PointerValue) or len(words) not in (1, 2, 4):
+        trace.fail("L068", trace.place_of(address), problem="store_matrix takes a pointer and 2, 4 or 8 elements of 16 bits")
+    trace.fa4("store_matrix", [address.ir, *(word.ir for word in words)], {"transpose": transpose})
+
+
+def mma(a: Any, b: Any, c: RegisterArray | Vector, shape: str = "m16n8k16") -> Vector:
+    """D = A * B + C on one warp: mma.sync, A row-major, B column-major. Returns D, f32, in the layout of C.
+
+    `a`, `b`: this thread's fragments (8 and 4 elements of bf16 or f16 for m16n8k16), `c`: 4 f32.
+    """
+    trace = current()
+    first = a.dtype if isinstance(a, Vector | RegisterArray) else None
+    second = b.dtype if isinstance(b, Vector | RegisterArray) else None
+    counts = ELEMENTS.get(shape)
+    if (
+        first is None
+        or first != second
+        or counts is None
+        or not first.is_float
+        or not isinstance(c, Vector | RegisterArray)
+        or c.dtype != f32
+    ):
+        trace.fail(
+            "L068",
+            problem=f"mma {shape} takes fragments of one 8- or 16-bit float type and f32 accumulators, not {describe(a)}, {describe(b)}",
+        )
+    for name, operand, count in zip("ABC", (a, b, c), counts, strict=True):
+        if operand.width != count:
+            trace.fail("L068", trace.place_of(operand), problem=f"{name} of {shape} has {count} elements a thread, not {operand.width}")
+    attributes = {"shape": shape, "a_type": first.name, "b_type": first.name, "c_type": "f32", "d_type": "f32"}
+    registers = [*(word.ir for word in packed_words(a)), *(word.ir for word in packed_words(b)), *(item.ir for item in c.elements)]
+    made = trace.fa4("mma", registers, attributes, ["f32"] * c.width)
+    return Vector(f32, c.width, elements=[Value(result, f32) for result in made.results])

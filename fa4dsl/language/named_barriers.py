@@ -1,0 +1,107 @@
+"""Named barriers: some warps of a CTA meet. Identifiers 1..15 are handed out by the compiler of the language; 0 is `block.sync()`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fa4dsl.frontend.arithmetic import binary
+from fa4dsl.frontend.trace import Trace, current
+from fa4dsl.frontend.values import constant, describe
+from fa4dsl.language.indices import special
+from fa4dsl.language.roles import WARPGROUP
+from fa4dsl.types import i32
+
+IDENTIFIERS = 15
+
+
+class NamedBarrier:
+    """A barrier of `threads` threads. Made by `named_barrier`."""
+
+    run_time = True
+
+    def __init__(self, identifier: int, threads: int, name: str) -> None:
+        self.identifier = identifier
+        self.threads = threads
+        self.name = name
+
+    @property
+    def in_words(self) -> str:
+        return f"the named barrier {self.name!r}"
+
+    def adopt_name(self, name: str) -> None:
+        if not self.name:
+            self.name = name
+
+    def sync(self) -> None:
+        """Waits until `threads` threads have arrived, and sees their earlier accesses: bar.sync. Executed by whole warps."""
+        current().fa4("named_barrier_sync", [constant(self.identifier, i32).ir], {"threads": self.threads, "name": self.name or None})
+
+    def arrive(self) -> None:
+        """Arrives without waiting: bar.arrive. Executed by whole warps; others `sync`."""
+        current().fa4("named_barrier_arrive", [constant(self.identifier, i32).ir], {"threads": self.threads, "name": self.name or None})
+
+
+def take_identifiers(trace: Trace, count: int) -> int:
+    """The first of `count` free identifiers in a row. Raises L087 where there are none left."""
+    first = trace.named_barriers + 1
+    if first + count - 1 > IDENTIFIERS:
+        trace.fail("L087", needed=count, left=IDENTIFIERS - trace.named_barriers)
+    trace.named_barriers += count
+
+    def undo() -> None:
+        trace.named_barriers -= count
+
+    trace.undo_later(undo)
+    return first
+
+
+def named_barrier(threads: int, name: str = "") -> NamedBarrier:
+    """A barrier at which `threads` threads (whole warps, a multiple of 32) meet, such as those of two roles.
+
+    Allocate it before the roles that use it. Raises L088 for a number of threads that is no multiple of 32, L087 when all 15 are taken.
+    """
+    trace = current()
+    if not isinstance(threads, int) or threads % 32 or not 32 <= threads <= 1024:
+        trace.fail("L088", trace.place_of(threads), given=describe(threads))
+    return NamedBarrier(take_identifiers(trace, 1), threads, name)
+
+
+class Warpgroup:
+    """Four consecutive warps, the first a multiple of four."""
+
+    def index(self) -> Any:
+        """This thread's warpgroup in the CTA, i32."""
+        return binary(">>", special("warp"), 2)
+
+    def thread(self) -> Any:
+        """This thread's index in its warpgroup, 0..127."""
+        return binary("&", special("thread.x"), 127)
+
+    def sync(self) -> None:
+        """The 128 threads of the executing warpgroup meet, and see each other's earlier accesses. Executed by whole warpgroups.
+
+        A named barrier for each warpgroup of the role (or CTA) is taken at the first use.
+        """
+        trace = current()
+        role = trace.role
+        first, warps = (role.first_warp, role.warps) if role is not None else (0, trace.threads // 32)
+        if warps % WARPGROUP or first % WARPGROUP or not warps:
+            trace.fail(
+                "L056",
+                name=role.name if role else "the CTA",
+                problem=f"warpgroup.sync() needs whole warpgroups, not {warps} warps from {first}",
+            )
+        groups = warps // WARPGROUP
+        key = role.name if role is not None else ""
+        identifier = trace.warpgroup_barriers.get(key)
+        if identifier is None:
+            identifier = trace.warpgroup_barriers[key] = take_identifiers(trace, groups)
+            trace.undo_later(lambda: trace.warpgroup_barriers.pop(key) and None)
+        name = f"warpgroup.sync{' of ' + key if key else ''}"
+        number: Any = constant(identifier, i32)
+        if groups > 1:
+            number = binary("+", binary("-", self.index(), first // WARPGROUP), identifier)
+        trace.fa4("named_barrier_sync", [number.ir], {"threads": 32 * WARPGROUP, "name": name})
+
+
+warpgroup = Warpgroup()

@@ -1,0 +1,236 @@
+"""Rings of shared-memory slots between a producer that loads by TMA and consumers that read.
+
+    ring = pipeline(stages=4, slot={"k": (bf16, (128, 64), swizzle128), "v": (bf16, (128, 64), swizzle128)})
+
+    with role("producer", warps=4, registers=40), elect():
+        for tile in range(tiles):
+            with ring.fill() as slot:                 # waits until the slot is free, expects the bytes loaded below
+                k_map.load(slot.k, (tile * 128, 0))
+                v_map.load(slot.v, (tile * 128, 0))
+
+    with role("consumer", warps=8, registers=232):
+        for tile in range(tiles):
+            with ring.use() as slot:                  # waits until the slot is full; each warp frees it at the end of the block
+                ...
+
+Arrival counts, bytes, positions and phases are computed: the full barrier takes one arrival (the producer's, with the bytes of the loads
+it sees), the empty barrier one of each warp that uses the ring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+from fa4dsl.frontend import regions
+from fa4dsl.frontend.arithmetic import binary, select
+from fa4dsl.frontend.convert import convert
+from fa4dsl.frontend.trace import Trace, current
+from fa4dsl.frontend.values import Value, constant, describe, is_number
+from fa4dsl.language.barriers import Barrier, mbarrier
+from fa4dsl.language.blocks import Block
+from fa4dsl.language.roles import single_thread
+from fa4dsl.language.shared import ALIGNMENT, SharedArray, shared
+from fa4dsl.runtime.diagnostics import Frame, Location
+from fa4dsl.types import DType, bool_, i32
+
+Side = Literal["fill", "use"]
+
+
+class Position:
+    """Where one side of a ring is: slot index and how often it has gone round (its parity counts). Control flow carries it."""
+
+    def __init__(self, name: str, side: Side, stages: int) -> None:
+        self.state_name = f"the {side} position of the ring {name!r}"
+        self.stages = stages
+        self.index: Any = 0
+        self.turn: Any = 0
+        self.lost: dict[str, Location] = {}
+
+    def state(self) -> list[Any]:
+        return [self.index, self.turn]
+
+    def set_state(self, values: list[Any]) -> None:
+        self.index, self.turn = values
+
+    def left_role(self, words: str, where: Location) -> None:
+        """Each role counts from its own start; a second block of the same role would not know where the first stopped."""
+        self.lost[words] = where
+
+    def advance(self) -> None:
+        """To the next slot."""
+        if is_number(self.index) and is_number(self.turn):
+            self.index += 1
+            if self.index == self.stages:
+                self.index, self.turn = 0, self.turn ^ 1
+            return
+        following = binary("+", self.index, 1)
+        wraps = binary("==", following, self.stages)
+        self.index = select(wraps, constant(0, i32), following)
+        self.turn = binary("^", convert(wraps, i32), self.turn)
+
+
+class Slot:
+    """One slot of a ring inside `fill` or `use`: its arrays are attributes."""
+
+    run_time = True
+
+    def __init__(self, ring: Ring, barrier: SlotBarrier | None, index: Any) -> None:
+        self._arrays = {
+            name: SharedArray(array.allocation, array.dtype, array.shape[1:], array.part(index).byte_offset, None, barrier)
+            for name, array in ring.arrays.items()
+        }
+        self.in_words = f"a slot of the ring {ring.name!r}"
+
+    def __getattr__(self, name: str) -> SharedArray:
+        arrays = self.__dict__.get("_arrays", {})
+        if name not in arrays:
+            raise AttributeError(name)
+        found: SharedArray = arrays[name]
+        return found
+
+    def __dir__(self) -> list[str]:
+        return list(self._arrays)
+
+
+class SlotBarrier(Barrier):
+    """The full barrier of the slot being filled; it adds up the bytes of the loads it sees."""
+
+    def __init__(self, barrier: Barrier, depth: int) -> None:
+        super().__init__(barrier.handle, barrier.name, barrier.count, barrier.arrivals, barrier.scope, barrier.phases, barrier.index)
+        self.depth = depth
+        self.bytes = 0
+
+    @property
+    def slot(self) -> SlotBarrier:
+        return self
+
+    def add_bytes(self, size: int) -> None:
+        """One load of `size` bytes. Raises L080 where it happens only sometimes."""
+        trace = current()
+        if len(trace.divergence) > self.depth:
+            trace.fail("L080", name=self.name, problem=f"a load into its slot stands under {trace.divergence[-1]}")
+        self.bytes += size
+
+
+class Ring:
+    """Slots of shared arrays with a full and an empty barrier each. Made by `pipeline`."""
+
+    run_time = True
+
+    def __init__(self, stages: int, slot: dict[str, Any], name: str) -> None:
+        trace = current()
+        self.name = name
+        self.stages = stages
+        self.place = trace.location
+        self.arrays: dict[str, SharedArray] = {}
+        for part, description in slot.items():
+            self.arrays[part] = self._array(part, description)
+        self.full = mbarrier(1, count=stages, name=f"{name}.full")
+        self.empty = mbarrier(1, count=stages, name=f"{name}.empty")
+        self.positions: dict[Side, Position] = {}
+        for side in ("fill", "use"):
+            position = Position(name, side, stages)
+            self.positions[side] = position
+            trace.stateful.append(position)
+        self.consumers: dict[str, int] = {}
+        trace.finishers.append(self._finish)
+
+    def _array(self, part: str, description: Any) -> SharedArray:
+        trace = current()
+        items = description if isinstance(description, tuple | list) else (description,)
+        if not 2 <= len(items) <= 3 or not isinstance(items[0], DType) or not isinstance(items[1], int | tuple):
+            trace.fail("L080", name=self.name, problem=f"the slot's {part!r} is not (dtype, shape) or (dtype, shape, swizzle)")
+        shape = items[1] if isinstance(items[1], tuple) else (items[1],)
+        swizzle = items[2] if len(items) == 3 else "none"
+        array = shared(items[0], (self.stages, *shape), name=f"{self.name}.{part}", swizzle=swizzle)
+        size = array.bytes // self.stages
+        if size % ALIGNMENT[swizzle]:
+            problem = f"a slot's {part!r} has {size} bytes, which must be a multiple of {ALIGNMENT[swizzle]} so that every slot is aligned"
+            trace.fail("L080", name=self.name, problem=problem)
+        return array
+
+    @property
+    def in_words(self) -> str:
+        return f"the ring {self.name!r}"
+
+    def fill(self) -> RingBlock:
+        """``with ring.fill() as slot:`` waits until the slot is free and loads it. Executed by one thread (under `elect()`)."""
+        return RingBlock(self, "fill")
+
+    def use(self) -> RingBlock:
+        """``with ring.use() as slot:`` waits until the slot is full; at the end of the block each warp frees it.
+
+        Executed by all threads of the consuming roles (or of the CTA). What reads the slot asynchronously (wgmma) must have retired by
+        then: `wgmma_wait` inside the block.
+        """
+        return RingBlock(self, "use")
+
+    def _finish(self) -> None:
+        trace = current()
+        if not self.consumers:
+            trace.fail("L080", self.place, name=self.name, problem="nothing uses it: `ring.use()` is missing")
+        arrivals = trace.ir.IntegerAttr.get(trace.type("i64"), sum(self.consumers.values()))
+        self.empty.handle.owner.attributes["arrivals"] = arrivals
+
+
+class RingBlock(Block):
+    """The block of `fill` or `use`."""
+
+    def __init__(self, ring: Ring, side: Side) -> None:
+        self.ring = ring
+        self.side: Side = side
+
+    def trace_block(self, trace: Trace, place: Location, body: Callable[[Any], None]) -> None:
+        position = self.ring.positions[self.side]
+        here = f"the role {trace.role.name!r}" if trace.role is not None else ""
+        for words, where in position.lost.items():
+            if not here or words == here:
+                trace.fail("L085", Frame(place), Frame(where, "used here"), name=self.ring.name, role=words)
+        (self._fill if self.side == "fill" else self._use)(trace, place, position, body)
+
+    def _fill(self, trace: Trace, place: Location, position: Position, body: Callable[[Any], None]) -> None:
+        ring = self.ring
+        if not single_thread(trace) and trace.threads != 1:
+            trace.fail("L080", place, name=ring.name, problem="fill() is executed by more than one thread")
+        index, turn = position.index, position.turn
+        ring.empty[index].wait(phase=turn ^ 1 if is_number(turn) else binary("^", turn, 1))
+        barrier = SlotBarrier(ring.full[index], len(trace.divergence))
+        amount = constant(0, i32)
+        ring.full[index].arrive(bytes=amount)
+        body(Slot(ring, barrier, index))
+        if not barrier.bytes:
+            trace.fail("L080", place, name=ring.name, problem="the block of fill() loads nothing into the slot")
+        amount.ir.owner.attributes["value"] = trace.ir.IntegerAttr.get(trace.type("i32"), barrier.bytes)
+        trace.location = place
+        position.advance()
+
+    def _use(self, trace: Trace, place: Location, position: Position, body: Callable[[Any], None]) -> None:
+        ring = self.ring
+        if single_thread(trace):
+            trace.fail("L080", place, name=ring.name, problem="use() is executed by one thread only; each warp of the role frees the slot")
+        role = trace.role
+        warps = role.warps if role is not None else trace.threads // 32
+        ring.consumers[role.name if role is not None else ""] = warps
+        index = position.index
+        ring.full[index].wait(phase=position.turn)
+        body(Slot(ring, None, index))
+        trace.location = place
+        trace.fa4("warp_sync", [constant(-1, i32).ir])
+        elected = Value(trace.fa4("elect").result, bool_)
+        regions.branch(trace, elected, place, "the release of a slot", lambda: ring.empty[index].arrive())
+        trace.location = place
+        position.advance()
+
+
+def pipeline(*, stages: int, slot: dict[str, Any], name: str = "ring") -> Ring:
+    """A ring of `stages` slots; see the module. `slot`: name to (dtype, shape) or (dtype, shape, swizzle) of one slot's arrays.
+
+    All threads of the CTA reach it, before the roles; `block.sync()` must follow before the first fill or use. Raises L080.
+    """
+    trace = current()
+    if not isinstance(stages, int) or not 1 <= stages <= 64:
+        trace.fail("L021", trace.place_of(stages), needed="the number of stages (1 to 64)", given=describe(stages))
+    if not isinstance(slot, dict) or not slot:
+        trace.fail("L080", trace.place_of(slot), name=name, problem="the slot is no dictionary of arrays")
+    return Ring(stages, slot, name)

@@ -1,0 +1,182 @@
+"""wgmma: matrix products of a warpgroup, operands in swizzled shared arrays or registers, accumulators in registers.
+
+    acc = accumulator(f32, 128)                    # 64 x 128, spread over the 128 threads
+    wgmma(q, slot.k.T, into=acc)                   # acc += q @ k.T; q is (64, K), k is stored (128, K)
+    wgmma_commit()
+    wgmma_wait(acc)
+
+Descriptors are derived from the arrays: their swizzle, the place of the part, and which dimension is contiguous. Executed by whole
+warpgroups. Layout of the accumulator: thread t of the warpgroup, w = t // 32, l = t % 32, holds register i at row 16 w + l // 4 +
+8 * (i // 2 % 2) and column 8 * (i // 4) + 2 * (l % 4) + i % 2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fa4dsl.frontend.trace import Trace, current
+from fa4dsl.frontend.values import Value, constant, describe
+from fa4dsl.language.matrix import packed_words
+from fa4dsl.language.registers import RegisterArray, registers
+from fa4dsl.language.shared import SharedArray, Transposed
+from fa4dsl.types import SWIZZLE_BYTES, DType, bool_, f32
+
+ROWS = 64
+"""Rows of a product by one warpgroup."""
+ELEMENT_K = {16: 16, 8: 32, 32: 8}
+"""K of one instruction by bits of the element."""
+INPUTS = ("bf16", "f16", "e4m3", "e5m2")
+
+
+class Operand:
+    """A shared operand: rows are M or N, columns K; `major` says which of both is contiguous in memory."""
+
+    def __init__(self, array: SharedArray | Transposed, is_a: bool, place: Any) -> None:
+        trace = current()
+        stored = array.array if isinstance(array, Transposed) else array
+        turned = isinstance(array, Transposed)
+        self.array = stored
+        # A is (M, K) and B is (K, N): the contiguous last dimension is K for A as stored, N for B as stored.
+        self.major = "k" if turned != is_a else "mn"
+        if len(stored.shape) == 2:
+            panels, outer, inner = 1, *stored.shape
+        elif len(stored.shape) == 3:
+            panels, outer, inner = stored.shape
+        else:
+            trace.fail("L068", place, problem=f"an operand is (rows, columns) or (panels, rows, columns), not {list(stored.shape)}")
+        self.panels, self.outer, self.inner = panels, outer, inner
+        self.rows, self.k = (outer, panels * inner) if self.major == "k" else (panels * inner, outer)
+        span = SWIZZLE_BYTES[stored.swizzle]
+        if inner * stored.dtype.bytes != span:
+            columns = span // stored.dtype.bytes
+            trace.fail("L069", place, name=stored.name, swizzle=stored.swizzle, columns=columns, inner=inner)
+        if self.major == "mn" and stored.dtype.bits != 16:
+            trace.fail(
+                "L068", place, problem=f"{stored.dtype} operands must have K contiguous; only 16-bit types may be stored the other way"
+            )
+        self.span = span
+
+    def descriptor(self, trace: Trace, step: int, k: int) -> Any:
+        """The descriptor of the `step`-th slice of `k` columns."""
+        size = self.array.dtype.bytes
+        panel_bytes = self.outer * self.span
+        if self.major == "k":
+            column = step * k
+            offset = column // self.inner * panel_bytes + column % self.inner * size
+            leading, stride = (16, 8 * self.span) if self.array.swizzle != "none" else (panel_bytes, 8 * self.span)
+        else:
+            offset = step * k * self.span
+            leading, stride = max(panel_bytes, 16), 8 * self.span
+            if self.array.swizzle == "none":
+                leading, stride = stride, max(panel_bytes, 16)
+        base = self.array.byte_offset
+        where = SharedArray(self.array.allocation, self.array.dtype, self.array.shape, base + offset if offset else base)
+        attributes = {"leading": leading, "stride": stride, "swizzle": self.array.swizzle}
+        return trace.fa4("wgmma_descriptor", [self.array.allocation.handle, where.offset_value()], attributes).result
+
+
+def accumulator(dtype: DType = f32, columns: int = 64, name: str = "accumulator") -> RegisterArray:
+    """Zeros for a product of 64 x `columns`: ``columns / 2`` registers a thread."""
+    trace = current()
+    if not isinstance(columns, int) or columns % 8 or not 8 <= columns <= 256:
+        trace.fail("L068", trace.place_of(columns), problem=f"a product has 8 to 256 columns, a multiple of 8, not {describe(columns)}")
+    return registers(dtype, columns // 2, name=name)
+
+
+def wgmma(a: Any, b: Any, into: RegisterArray | None = None, *, accumulate: bool | Value = True) -> RegisterArray:
+    """into = a @ b (+ into), asynchronously; K is unrolled into as many instructions as it takes.
+
+    Args:
+        a: (64, K): a shared array, or `.T` of one stored (K, 64), or this thread's fragment in registers (``K / 2`` elements of bf16 or f16:
+            an accumulator converted with ``.to(bf16)``).
+        b: (K, N): a shared array stored (K, N), or `.T` of one stored (N, K). A row of a stored array is exactly its swizzle's span (64
+            columns of bf16 for 128B); wider operands have a leading dimension of panels, (panels, rows, 64).
+        into: the accumulator; a new one, not accumulated into, if left out.
+        accumulate: False overwrites `into`; a run-time bool is the instruction's predicate.
+
+    Returns the accumulator. Its registers may be read only after `wgmma_wait`. Emits wgmma.fence first. Raises L068, L069.
+    """
+    trace = current()
+    if not isinstance(b, SharedArray | Transposed):
+        trace.fail("L068", trace.place_of(b), problem=f"B is in shared memory, not {describe(b)}")
+    right = Operand(b, False, trace.place_of(b))
+    dtype = right.array.dtype
+    if dtype.name not in INPUTS:
+        trace.fail("L068", trace.place_of(b), problem=f"operands are {', '.join(INPUTS)}, not {dtype}")
+    k = ELEMENT_K[dtype.bits]
+    from_registers = isinstance(a, RegisterArray)
+    words: list[Value] = []
+    left: Operand | None = None
+    if from_registers:
+        words = packed_words(a)
+        depth = a.width * 2
+        left_type = a.dtype
+    elif isinstance(a, SharedArray | Transposed):
+        left = Operand(a, True, trace.place_of(a))
+        depth, left_type = left.k, left.array.dtype
+        if left.rows != ROWS:
+            trace.fail("L068", trace.place_of(a), problem=f"A has {left.rows} rows, a warpgroup multiplies {ROWS}")
+    else:
+        trace.fail("L068", trace.place_of(a), problem=f"A is a shared array or registers, not {describe(a)}")
+    if left_type != dtype or depth != right.k or depth % k:
+        problem = f"A is {left_type} with K = {depth}, B is {dtype} with K = {right.k}; both must be equal and a multiple of {k}"
+        trace.fail("L068", problem=problem)
+    columns = right.rows
+    if columns % 8 or not 8 <= columns <= 256:
+        trace.fail("L068", trace.place_of(b), problem=f"B has {columns} columns, 8 to 256 in steps of 8 are possible")
+    if into is None:
+        into, accumulate = accumulator(f32, columns), False
+    if into.width != columns // 2 or into.dtype != f32:
+        trace.fail(
+            "L068", trace.place_of(into), problem=f"the accumulator has {into.width} {into.dtype}, the product needs {columns // 2} f32"
+        )
+    attributes = {
+        "n": columns,
+        "a_type": dtype.name,
+        "b_type": dtype.name,
+        "d_type": "f32",
+        "b_major": right.major,
+        "negate_a": False,
+        "negate_b": False,
+    }
+    trace.fa4("wgmma_fence")
+    values = [item.ir for item in into.elements]
+    results = ["f32"] * into.width
+    for step in range(depth // k):
+        adds = accumulate if step == 0 else True
+        predicate = (adds if isinstance(adds, Value) else constant(bool(adds), bool_)).ir
+        descriptor = right.descriptor(trace, step, k)
+        if left is None:
+            fragment = [word.ir for word in words[4 * step : 4 * step + 4]]
+            made = trace.fa4("wgmma_register_a", [*fragment, descriptor, predicate, *values], attributes, results)
+        else:
+            operands = [left.descriptor(trace, step, k), descriptor, predicate, *values]
+            made = trace.fa4("wgmma", operands, {**attributes, "a_major": left.major}, results)
+        values = list(made.results)
+    into.elements = [Value(value, f32) for value in values]
+    return into
+
+
+def wgmma_fence() -> None:
+    """Orders register accesses before the next wgmma: wgmma.fence. `wgmma` emits it by itself."""
+    current().fa4("wgmma_fence")
+
+
+def wgmma_commit() -> None:
+    """Closes the warpgroup's group of wgmma: wgmma.commit_group."""
+    current().fa4("wgmma_commit")
+
+
+def wgmma_wait(*accumulators: RegisterArray, pending: int = 0) -> None:
+    """Waits until at most `pending` groups are unfinished; the given accumulators may be read afterwards: wgmma.wait_group."""
+    trace = current()
+    if not isinstance(pending, int):
+        trace.fail("L021", trace.place_of(pending), needed="the number of pending groups", given=describe(pending))
+    for item in accumulators:
+        if not isinstance(item, RegisterArray):
+            trace.fail("L011", trace.place_of(item), expected="an accumulator", given=describe(item))
+    values = [element for item in accumulators for element in item.elements]
+    made = trace.fa4("wgmma_wait", [value.ir for value in values], {"pending": pending}, [value.dtype.mlir for value in values])
+    results = list(made.results)
+    for item in accumulators:
+        item.elements = [Value(results.pop(0), item.dtype) for _ in range(item.width)]
