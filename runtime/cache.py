@@ -12,6 +12,7 @@ import hashlib
 import json
 import logging
 import os
+import tempfile
 import threading
 from dataclasses import dataclass, field
 from functools import cache as remembered
@@ -113,6 +114,9 @@ class Cache:
         lock = FileLock(self.folder / f"{key}.lock", timeout=LOCK_TIMEOUT)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            # filelock waits its whole time for a folder that takes no file at all; a file of our own tells at once.
+            with tempfile.TemporaryFile(dir=self.folder):
+                pass
             lock.acquire()
         except (OSError, RuntimeError, Timeout) as error:
             log.info("no lock for %s: %s", key, error)

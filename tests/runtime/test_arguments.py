@@ -160,8 +160,13 @@ def test_integer_ranges(dtype: str) -> None:
         ("i32", np.zeros(1, np.int32)),
         ("f32", "1"),
         ("f32", True),
-    ]
-    + [("f32", None), ("f32", np.zeros(1)), ("f32", 1j), ("bool", 1), ("bool", None), ("f32", object())],
+        ("f32", None),
+        ("f32", np.zeros(1)),
+        ("f32", 1j),
+        ("f32", object()),
+        ("bool", 1),
+        ("bool", None),
+    ],
 )
 def test_scalars_of_wrong_type(dtype: str, value: Any) -> None:
     error = error_of(lambda: check_scalar(scalar(dtype), value))
