@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fa4dsl.passes.checks.protocol import check_protocol
 from fa4dsl.runtime.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -16,5 +15,17 @@ if TYPE_CHECKING:
 
 
 def run_checks(module: ir.Module) -> list[Diagnostic]:
-    """All findings about a module of the fa4 dialect, errors first within each check. Raises nothing but C012 and C013 for malformed kernels."""
-    return check_protocol(module)
+    """All findings about a module of the fa4 dialect: errors, warnings and notes, resources first.
+
+    Raises nothing but C012 and C013, for kernels whose attributes cannot be read.
+    """
+    from fa4dsl.passes.checks.protocol import follow
+    from fa4dsl.passes.checks.resources import check_resources
+    from fa4dsl.passes.checks.tma import check_tma
+    from fa4dsl.passes.insert_proxy_fences import missing_proxy_fences
+
+    found = check_resources(module)
+    if any(item.code in ("C140", "C141") for item in found):
+        return found
+    protocol, events = follow(module)
+    return [*found, *check_tma(module, events), *protocol, *missing_proxy_fences(module)]

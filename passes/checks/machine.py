@@ -265,7 +265,7 @@ class Machine:
 
     def _copy(self, event: Event, party: Party) -> bool:
         self.slots.copied(event, party)
-        if self.doubtful(event):
+        if self.stopped or self.doubtful(event):
             return True
         moved = event.bytes[party.lanes[0]] if isinstance(event.bytes, numpy.ndarray) else event.bytes
         for instance, threads in self._destinations(event, party):

@@ -38,7 +38,7 @@ SYNCHRONISING: dict[str, tuple[int, ...] | None] = {
     "fa4.tma_store": (1, 2),
     "fa4.bulk_load": (0, 1, 3, 4, 5),
     "fa4.bulk_load_multicast": (0, 1, 3, 4, 5, 6),
-    "fa4.bulk_store": (1, 2),
+    "fa4.bulk_store": (1, 2, 3),
     "fa4.bulk_push": None,
     "fa4.store_async": (1, 2, 3, 4, 5),
     "fa4.elect": None,

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.checks import explain
-from fa4dsl.passes.checks.events import Doubt
+from fa4dsl.passes.checks.events import Doubt, Event
 from fa4dsl.passes.checks.execute import Execution, TooLong
 from fa4dsl.passes.checks.findings import Finding, Findings
 from fa4dsl.passes.checks.lanes import Launch
 from fa4dsl.passes.checks.machine import Machine
 from fa4dsl.passes.checks.parties import parties
 from fa4dsl.passes.checks.program import Node, Program, read_program
+from fa4dsl.passes.checks.reporting import report
 from fa4dsl.passes.checks.who import check_events
 from fa4dsl.passes.checks.worlds import Choice, World
 from fa4dsl.passes.kernel import kernels, symbol_name
@@ -37,21 +38,34 @@ class _Run:
     findings: dict[tuple[str, int], Finding]
     reached: set[int]
     doubts: dict[str, Doubt]
+    events: list[Event]
 
 
 def check_protocol(module: ir.Module) -> list[Diagnostic]:
     """The findings of every kernel in the module: errors, warnings and notes of the catalogue, C100 to C139."""
+    return follow(module)[0]
+
+
+def protocol_pass(module: ir.Module) -> None:
+    """Raises C100 to C128 for what is an error; warns of C126."""
+    report(check_protocol(module))
+
+
+def follow(module: ir.Module) -> tuple[list[Diagnostic], dict[str, list[Event]]]:
+    """The findings, and by kernel the events of the first run."""
     found: list[Diagnostic] = []
+    events: dict[str, list[Event]] = {}
     for function in kernels(module):
         if function.name != "func.func":
             continue
         program = read_program(function)
         if program is not None:
-            found += _check(program)
-    return found
+            diagnostics, events[program.info.entry] = _check(program)
+            found += diagnostics
+    return found, events
 
 
-def _check(program: Program) -> list[Diagnostic]:
+def _check(program: Program) -> tuple[list[Diagnostic], list[Event]]:
     launch = Launch.of(program.info)
     counts = [int(node.attribute("count", 1)) for node in program.allocations.values() if node.name == "fa4.mbarrier_alloc"]
     deep = min(2 * max(counts, default=1) + 1, 17)
@@ -60,8 +74,8 @@ def _check(program: Program) -> list[Diagnostic]:
         for choice in _more(runs[0].world, deep):
             runs.append(_run(program, launch, choice))
     except TooLong:
-        return [diagnostic("C132", *operation_frames(program.function), kernel=symbol_name(program.function))]
-    return _verdicts(program, runs, deep)
+        return [diagnostic("C132", *operation_frames(program.function), kernel=symbol_name(program.function))], []
+    return _verdicts(program, runs, deep), runs[0].events
 
 
 def _more(world: World, deep: int) -> list[Choice]:
@@ -98,7 +112,7 @@ def _run(program: Program, launch: Launch, choice: Choice) -> _Run:
         findings.found |= trial.found
         if trial:
             break
-    return _Run(choice, world, findings.found, execution.reached, execution.doubts)
+    return _Run(choice, world, findings.found, execution.reached, execution.doubts, execution.events)
 
 
 def _inline(execution: Execution) -> None:

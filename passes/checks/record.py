@@ -42,8 +42,10 @@ def record(execution: Execution, node: Node, values: list[Any], mask: Mask, kind
         return _touch(node, values, mask)
     if name.startswith("fa4.wgmma") or name == "fa4.set_max_registers":
         return _matrix(execution, node, values, mask)
-    if name in ("fa4.elect", "fa4.tma_store", "fa4.bulk_store"):
-        return None if execution.unsure else Event({"fa4.elect": "elect"}.get(name, "store"), node, mask)
+    if name == "fa4.elect":
+        return None if execution.unsure else Event("elect", node, mask)
+    if name in ("fa4.tma_store", "fa4.bulk_store"):
+        return None if execution.unsure else _store(node, values, mask)
     if name in _ARRIVES:
         return _arrive(execution, node, values, mask)
     if name in ("fa4.mbarrier_init", "fa4.mbarrier_invalidate"):
@@ -97,6 +99,13 @@ def _matrix(execution: Execution, node: Node, values: list[Any], mask: Mask) -> 
         return Event("wgmma_commit", node, mask)
     reads = [value for value in (values[:2] if name == "wgmma" else values[4:5]) if isinstance(value, Descriptor)]
     return Event("wgmma", node, mask, multicast=tuple((read.array, read.offset) for read in reads))
+
+
+def _store(node: Node, values: list[Any], mask: Mask) -> Event:
+    moved = int(node.attribute("bytes")) if node.name == "fa4.tma_store" else values[3]
+    offset = values[2] if is_number(values[2]) else None
+    array = values[1].name if isinstance(values[1], Object) else ""
+    return Event("store", node, mask, array=array, offset=offset, bytes=moved)
 
 
 def _arrive(execution: Execution, node: Node, values: list[Any], mask: Mask) -> Event | None:

@@ -43,19 +43,9 @@ def _one_thread(program: Program, launch: Launch, event: Event, findings: Findin
     if event.node.name == "fa4.store_async":
         return
     threads = int(event.mask[: launch.threads].sum()) or int(event.mask.sum())
-    if threads > 1 and (event.kind == "store" or uniform(event.offset) is not None):
-        if event.kind == "store" and not _store_place_is_one(program, event):
-            return
+    if threads > 1 and uniform(event.offset) is not None:
         who = launch.words(event.mask, program.roles)
         findings.add("C126", event.node, operation=event.node.name.removeprefix("fa4."), who=who, threads=threads)
-
-
-def _store_place_is_one(program: Program, event: Event) -> bool:
-    """Whether all threads store from one place; `offset` is unknown to events of stores, so only constants are looked at."""
-    operands = event.node.operation.operands
-    position = 2
-    owner = operands[position].owner
-    return getattr(owner, "name", "") == "arith.constant"
 
 
 def _scopes(program: Program, launch: Launch, events: list[Event], found: list[Party], findings: Findings) -> None:

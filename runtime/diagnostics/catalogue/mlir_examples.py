@@ -134,9 +134,9 @@ def multiply(name: str, stride: int = 1024, swizzle: str = "128B", n: int = 8) -
     fields = f'n = {n} : i64, a_type = "bf16", b_type = "bf16", d_type = "f32", a_major = "k", b_major = "k", negate_a = false, negate_b = false'
     return (
         "%zero = arith.constant 0.0 : f32\n%yes = arith.constant true\n"
-        f'%tile = "fa4.wgmma_descriptor"(%{name}, %c0) {{leading = 16 : i64, stride = {stride} : i64, swizzle = "{swizzle}"}} : (!fa4.shared, i32) -> i64\n'
+        f'%matrix = "fa4.wgmma_descriptor"(%{name}, %c0) {{leading = 16 : i64, stride = {stride} : i64, swizzle = "{swizzle}"}} : (!fa4.shared, i32) -> i64\n'
         '"fa4.wgmma_fence"() : () -> ()\n'
-        f'%sums:{n // 2} = "fa4.wgmma"(%tile, %tile, %yes, {accumulators}) {{{fields}}} : (i64, i64, i1, {floats}) -> ({floats})\n'
+        f'%sums:{n // 2} = "fa4.wgmma"(%matrix, %matrix, %yes, {accumulators}) {{{fields}}} : (i64, i64, i1, {floats}) -> ({floats})\n'
         '"fa4.wgmma_commit"() : () -> ()'
     )
 

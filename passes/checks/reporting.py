@@ -1,0 +1,21 @@
+"""How a check speaks as a pass: errors are raised together, warnings issued; notes are for those who ask `run_checks`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Fa4dslWarning
+
+if TYPE_CHECKING:
+    from mlir import ir
+
+
+def report(found: list[Diagnostic]) -> None:
+    """Raises the errors, all in one `Fa4dslError`; else issues the warnings."""
+    errors = [item for item in found if item.severity == "error"]
+    if errors:
+        raise Fa4dslError(*errors)
+    for item in found:
+        if item.severity == "warning":
+            warnings.warn(Fa4dslWarning(item), stacklevel=3)
