@@ -96,7 +96,8 @@ class Memory:
         self.globals = Arena(buffers.end + 64)
         self.constants = Arena(constant_bytes)
         self.constant_bytes = constant_bytes
-        self.shared = Arena(grid.wave_ctas * grid.shared_stride, POISON, shadow)
+        # whether shared memory was written is the checker's to know, which sees the asynchronous writers too
+        self.shared = Arena(grid.wave_ctas * grid.shared_stride, POISON)
         self.shared_bytes = grid.shared_bytes
         self.local_bytes = local_bytes
         self.local_stride = round_up(max(local_bytes, 16), 16)

@@ -87,17 +87,20 @@ class Random(Schedule):
         random = self.random
         if machine.asynchronous.pending and random.random() < 0.25:
             machine.asynchronous.advance(int(random.integers(len(machine.asynchronous.pending))))
-        runnable = np.flatnonzero(key < (machine.SPAN if lowest < machine.SPAN else machine.BLOCKED))
+        # of a warp, the lanes that are furthest behind: lanes that diverged meet again, as on the hardware
+        rows = key.reshape(-1, 32)
+        front = rows.min(axis=1)
+        runnable = np.flatnonzero(front < (machine.SPAN if lowest < machine.SPAN else machine.BLOCKED))
         pivot = int(runnable[random.integers(len(runnable))])
-        value = int(key[pivot])
-        numbers = np.flatnonzero(key == value)
+        value = int(front[pivot])
+        warps = np.flatnonzero(front == value)
         # often only some of the warps that could run together do
-        if random.random() < 0.5 and len(numbers) > 32:
-            warps = np.unique(numbers >> 5)
+        if len(warps) > 1 and random.random() < 0.5:
             keep = random.random(len(warps)) < random.random()
-            keep[np.searchsorted(warps, pivot >> 5)] = True
-            numbers = numbers[np.isin(numbers >> 5, warps[keep])]
-        return compact(numbers), value % machine.SPAN, 0, False
+            keep[np.searchsorted(warps, pivot)] = True
+            warps = warps[keep]
+        which, lanes = np.nonzero(rows[warps] == value)
+        return compact(warps[which] * 32 + lanes), value % machine.SPAN, 0, False
 
 
 class Adversarial(Schedule):
@@ -174,20 +177,19 @@ class Choices(Schedule):
     def turn(self, machine: Machine, lowest: int) -> Turn:
         key = machine.key
         limit = machine.SPAN if lowest < machine.SPAN else machine.BLOCKED
-        runnable = np.flatnonzero(key < limit)
-        # one candidate for each warp and program counter
-        groups: dict[tuple[int, int], list[int]] = {}
-        for thread in runnable.tolist():
-            groups.setdefault((thread >> 5, int(key[thread])), []).append(thread)
-        candidates = list(groups.values())
+        # one candidate for each warp: its lanes that are furthest behind
+        rows = key.reshape(-1, 32)
+        front = rows.min(axis=1)
+        candidates = np.flatnonzero(front < limit).tolist()
         pending = machine.asynchronous.pending
         count = len(candidates) + len(pending)
         choice = self.choose(count) if count > 1 else 0
         if choice >= len(candidates):
             machine.asynchronous.advance(choice - len(candidates))
             choice = 0
-        threads = np.array(candidates[choice], np.int64)
-        return compact(threads), int(key[threads[0]]) % machine.SPAN, 0, False
+        warp = candidates[choice]
+        threads = warp * 32 + np.flatnonzero(rows[warp] == front[warp])
+        return compact(threads), int(front[warp]) % machine.SPAN, 0, False
 
 
 def next_path(taken: list[tuple[int, int]]) -> list[int] | None:
