@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from fa4dsl.passes.dialect.constraints import type_matches
 from fa4dsl.passes.locations import location_of, operation_frames
 from fa4dsl.runtime.diagnostics import Fa4dslError, diagnostic, fail
 from fa4dsl.runtime.manifest import Parameter, Role, TensorMapTemplate
@@ -172,6 +173,9 @@ def argument_types(function: ir.Operation) -> list[str]:
 def _parameter_list(function: ir.Operation, listed: Any, bad: Any) -> list[dict[str, Any]]:
     """`fa4.parameters`, or names and kinds from the argument types where a hand-written kernel has none."""
     types = argument_types(function)
+    for number, text in enumerate(types):
+        if function.name == "func.func" and not any(type_matches(text, kind) for kind in ("scalar", "ptr1", "tensor_map")):
+            bad("the function's arguments", f"argument {number} has type {text}; a kernel takes numbers, !llvm.ptr<1> and !fa4.tensor_map")
     if listed is None:
         kinds = ["pointer" if t.startswith("!llvm.ptr<") else "tensor_map" if t == "!fa4.tensor_map" else "scalar" for t in types]
         if function.name == "func.func" and "tensor_map" in kinds:

@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--locations", action="store_true", help="print source locations")
     parser.add_argument("--expect-error", action="store_true", help="succeed only where an error is reported")
     parser.add_argument("--split-input", action="store_true", help='take the modules between lines of "// -----" one by one')
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)
     try:
         text = _read(given.file)
     except Fa4dslError as error:

@@ -116,21 +116,20 @@ def run_passes(module: ir.Module, names: list[str] | tuple[str, ...], timings: d
 
     def hosted(item: Pass) -> Callable[[Any, Any], None]:
         def run(operation: Any, external: Any) -> None:
-            begun = time.perf_counter()
             try:
                 item.run(_AsModule(operation))  # type: ignore[arg-type]
             except Fa4dslError as error:
                 # An exception must not cross MLIR's C++; it is raised again outside.
                 raised.append(error)
                 external.signal_pass_failure()
-            if timings is not None:
-                timings[item.name] = timings.get(item.name, 0.0) + time.perf_counter() - begun
 
         return run
 
     with module.context, ir.Location.unknown():
-        manager = PassManager("builtin.module")
+        managers = []
         for name in names:
+            manager = PassManager("builtin.module")
+            managers.append(manager)
             ours = PASSES.get(name)
             if ours is not None:
                 manager.add(hosted(ours), ours.name)
@@ -142,8 +141,13 @@ def run_passes(module: ir.Module, names: list[str] | tuple[str, ...], timings: d
                 suggestion = f"; did you mean {near[0]}" if near else ""
                 reason = str(error).partition("error: ")[2].partition("\n")[0] or str(error)
                 fail("C016", name=name, suggestion=suggestion, reason=reason)
-        with mlir_errors(module.context, f"in the pass pipeline {','.join(names)}", raised):
-            manager.run(module.operation)
+        # One manager a pass: an error then names the pass, and each has its time.
+        for name, manager in zip(names, managers, strict=True):
+            begun = time.perf_counter()
+            with mlir_errors(module.context, f"in the pass {name}", raised):
+                manager.run(module.operation)
+            if timings is not None:
+                timings[name] = timings.get(name, 0.0) + time.perf_counter() - begun
 
 
 class _AsModule:

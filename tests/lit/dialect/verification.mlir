@@ -108,3 +108,10 @@ module { gpu.module @kernels { func.func @kernel() attributes {fa4.kernel} { ret
 module { gpu.module @kernels {
   func.func @kernel(%n: i32) attributes {fa4.kernel, fa4.block = array<i32: 32, 1, 1>, fa4.parameters = []} { return }
 } }
+
+// -----
+
+// CHECK: error[C012]: kernel kernel: the function's arguments: argument 0 has type index; a kernel takes numbers, !llvm.ptr<1> and !fa4.tensor_map
+module { gpu.module @kernels {
+  func.func @kernel(%n: index) attributes {fa4.kernel, fa4.block = array<i32: 32, 1, 1>} { return }
+} }
