@@ -1,15 +1,17 @@
-"""Writes the pages that are printed from the code: the dialect, the diagnostics, the command line.
+"""Writes the pages that are printed from the code: the language reference, the dialect, the diagnostics, the command line.
 
 ``python docs/generate.py`` writes them; ``python docs/generate.py --check`` only says whether they are current, as the tests do.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
 from itertools import groupby
 from pathlib import Path
 
 import click
+from reference_page import reference_page
 
 from fa4dsl.cli.app import group
 from fa4dsl.passes.dialect.table import OPERATIONS, Operation
@@ -26,6 +28,7 @@ def pages() -> dict[str, str]:
     texts["diagnostics.md"] = diagnostics_page()
     texts["dialect.md"] = dialect_page()
     texts["command-line.md"] = command_line_page()
+    texts["reference.md"] = reference_page()
     return {path: NOTE + text for path, text in texts.items()}
 
 
@@ -95,17 +98,19 @@ def command_lines(command: click.Command, name: str, heading: str) -> list[str]:
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     if options:
         lines += ["", "| option | meaning |", "|---|---|"]
-        lines += [option_row(option, context) for option in options]
+        lines += [option_row(option) for option in options]
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
             lines += command_lines(command.commands[child], f"{name} {child}", heading + "#")
     return lines
 
 
-def option_row(option: click.Option, context: click.Context) -> str:
+def option_row(option: click.Option) -> str:
     name = ", ".join([*option.opts, *option.secondary_opts])
     if not option.is_flag:
-        name += f" {option.make_metavar(context)}"
+        # Click's own make_metavar() has changed its parameters between versions.
+        kind = f"[{'|'.join(option.type.choices)}]" if isinstance(option.type, click.Choice) else option.type.name.upper()
+        name += f" {option.metavar or kind}"
     default = (
         f" (default {option.default})" if option.show_default and isinstance(option.default, (str, int)) and not option.is_flag else ""
     )
@@ -114,8 +119,8 @@ def option_row(option: click.Option, context: click.Context) -> str:
 
 def paragraphs(text: str) -> str:
     """Click's help text as Markdown: a block marked with a backspace keeps its lines."""
-    blocks = [list(lines) for blank, lines in groupby(text.strip().splitlines(), key=lambda line: not line.strip()) if not blank]
-    return "\n\n".join("\n".join(f"    {line}" for line in block[1:]) if block[0] == "\b" else " ".join(block) for block in blocks)
+    blocks = [list(lines) for blank, lines in groupby(inspect.cleandoc(text).splitlines(), key=lambda line: not line.strip()) if not blank]
+    return "\n\n".join("\n".join(f"    {line}" for line in block[1:]) if block[0] == "\b" else "\n".join(block) for block in blocks)
 
 
 def stale() -> dict[str, str | None]:

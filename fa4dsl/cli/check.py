@@ -62,12 +62,13 @@ def command(kernel: str, schedules: str, launch_file: Path | None, settings: Set
 
 def _run(kernel: str, launch_file: Path | None, settings: Settings, schedule: str, seed: int, as_json: bool) -> Report:
     from fa4dsl.cli.progress import progress_bar
+    from fa4dsl.cli.reports import read_ptx
 
     with progress_bar(f"{kernel}, {schedule}:{seed}", wanted=not as_json) as progress:
         if launch_file is None:
             from fa4dsl.kernels.run_splitk_combine import run_splitk_combine
 
-            result = run_splitk_combine(**settings.single(), device="simulator", schedule=f"{schedule}:{seed}", progress=progress)
+            result = run_splitk_combine(**settings.single(), device="simulator", schedule=schedule, seed=seed, progress=progress)
             report: Report = result.report
             return report
         from fa4dsl.runtime.simulator.launch import load_launch
@@ -75,7 +76,7 @@ def _run(kernel: str, launch_file: Path | None, settings: Settings, schedule: st
 
         launch = load_launch(launch_file)
         if kernel.endswith(".ptx"):
-            return simulate(Path(kernel), launch, schedule=schedule, seed=seed, progress=progress)
+            return simulate(read_ptx(Path(kernel)), launch, schedule=schedule, seed=seed, progress=progress, name=kernel)
         from fa4dsl.cli.kernels import bind, find_kernel
 
         artifact = bind(find_kernel(kernel), settings.single()).artifact

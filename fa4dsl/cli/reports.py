@@ -10,6 +10,8 @@ import click
 from fa4dsl.cli.app import UNUSABLE, WRONG
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fa4dsl.runtime.simulator.check.report import Report
 
 SCHEDULES = ("eager", "late", "random", "adversarial", "exhaustive")
@@ -26,6 +28,16 @@ def read_schedule(text: str, seed: int = 0) -> tuple[str, int]:
     if colon and not number.isdecimal():
         raise click.BadParameter(f"{text!r}: the seed behind the colon must be a number.", param_hint="--schedule")
     return name, int(number) if colon else seed
+
+
+def read_ptx(file: Path) -> str:
+    """The text of a PTX file; S001 for one that is not text, such as a cubin."""
+    from fa4dsl.runtime.diagnostics import Location, fail
+
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        fail("S001", Location(str(file), 1), line=1, what=f"the file is not readable text ({error})")
 
 
 def show_report(report: Report, as_json: bool) -> int:

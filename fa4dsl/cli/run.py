@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 @click.option("--rows", default=128, show_default=True, type=int, help="Valid rows of each tile, 1 to 128.")
 @click.option("--tiles", default=2, show_default=True, type=int, help="Tiles of rows.")
 @click.option("--heads", default=1, show_default=True, type=int, help="Heads.")
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the inputs.")
+@click.option(
+    "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the inputs, and of a schedule that takes one."
+)
 @click.option(
     "--schedule",
     default="eager",
     show_default=True,
     metavar="NAME",
-    help="The simulator's order: eager, late, random or adversarial; random:3 gives the seed too.",
+    help="The simulator's order: eager, late, random or adversarial.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
@@ -50,7 +52,9 @@ def command(
     from fa4dsl.cli.reports import read_schedule
     from fa4dsl.kernels.run_splitk_combine import run_splitk_combine
 
-    read_schedule(schedule)
+    name, schedule_seed = read_schedule(schedule, seed)
+    if schedule_seed != seed:
+        raise click.BadParameter("give the seed with --seed: it is the inputs' too.", param_hint="--schedule")
     with progress_bar(kernel, wanted=not as_json) as progress:
         run = run_splitk_combine(
             partitions=partitions,
@@ -61,7 +65,7 @@ def command(
             seed=seed,
             device="simulator" if device == "sim" else "cuda" if device == "cuda" else "auto",
             progress=progress,
-            schedule=schedule,
+            schedule=name,
         )
     if as_json:
         print_json(run.as_dict())
