@@ -112,12 +112,12 @@ def own_launch(meta: dict[str, Any]) -> Launch:
 
 def run_own(case: Case, variant: str, schedule: str, seed: int) -> tuple[Report, Launch]:
     launch = own_launch(case.meta)
-    return simulate(CASES / f"{case.name}.{variant}.ptx", launch, schedule=schedule, seed=seed), launch
+    return simulate((CASES / f"{case.name}.{variant}.ptx").read_text(encoding="utf-8"), launch, schedule=schedule, seed=seed), launch
 
 
 def run_corpus(name: str, variant: str, schedule: str, seed: int) -> tuple[Report, Launch]:
     launch = load_launch(CORPUS / name / f"{variant}.launch.json")
-    return simulate(CORPUS / name / f"{variant}.ptx", launch, schedule=schedule, seed=seed), launch
+    return simulate((CORPUS / name / f"{variant}.ptx").read_text(encoding="utf-8"), launch, schedule=schedule, seed=seed), launch
 
 
 def complaint(report: Report, case: Case) -> str:

@@ -91,7 +91,7 @@ def build(code: str, frames: Sequence[Frame], notes: Sequence[str] = (), mend: s
             unique.append(frame)
         elif frame.label not in unique[same].label:
             unique[same] = Frame(frame.location, f"{unique[same].label}; {frame.label}")
-    made = Diagnostic(code, entry.message.format(**fields), "", tuple(unique), entry.severity, tuple(notes), fields)
+    made = Diagnostic(code, entry.message.format(**fields), "", tuple(unique), entry.severity, tuple(dict.fromkeys(notes)), fields)
     return replace(made, mend=mend if mend is not None else entry.mend.format(**fields))
 
 

@@ -71,6 +71,8 @@ def make_report(
     for diagnostic in diagnostics:
         if diagnostic.code == "S014" and early & set(_places(diagnostic)):
             continue  # the checker says the same with the init's line
+        if diagnostic.code == "S101" and diagnostic.fields.get("space") != "local" and checker is not None:
+            continue  # told by the checker, which knows what asynchronous copies have written
         found.append(Finding(diagnostic, KINDS.get(diagnostic.code, "error")))
     found.sort(key=lambda finding: finding.diagnostic.severity != "error")
     return Report(found, schedule, seed, seconds, kernel, reasons, measures, sources or {})
