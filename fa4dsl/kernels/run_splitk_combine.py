@@ -33,7 +33,7 @@ class CombineRun:
     max_abs_error: float
     """Largest |result - reference|; infinity where the result has a NaN."""
     tolerance: float
-    """The bound at the element whose error is largest in proportion to its bound."""
+    """The bound at the element with the largest error; every element has its own (`worst_share`)."""
     worst_share: float
     """Largest error as a share of its own element's bound; at most 1 when the result is right."""
     relative_l2: float
@@ -141,13 +141,13 @@ def _verdict(report: Any) -> str:
 
 
 def _compare(result: Any, exact: Any, bound: Any) -> tuple[float, float, float, float]:
-    """Largest error, the bound where the error is worst in proportion, that proportion, and the relative L2 error."""
+    """Largest error, the bound there, the largest share of its own bound that an error takes, and the relative L2 error."""
     error = np.abs(result - exact)
     if not np.isfinite(error).all():
         return float("inf"), float(bound.max()), float("inf"), float("inf")
     share = np.divide(error, bound, out=np.zeros_like(error), where=bound > 0.0)
     share[(bound == 0.0) & (error > 0.0)] = np.inf
-    worst = np.unravel_index(int(share.argmax()), share.shape)
+    largest = np.unravel_index(int(error.argmax()), error.shape)
     norm = float(np.linalg.norm(exact))
     l2 = float(np.linalg.norm(result - exact)) / norm if norm else 0.0
-    return float(error.max()), float(bound[worst]), float(share[worst]), l2
+    return float(error[largest]), float(bound[largest]), float(share.max()), l2
