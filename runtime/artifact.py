@@ -32,7 +32,7 @@ class Artifact:
     manifest: Manifest
     ptx: str
     cubin: bytes | None = None
-    _launchers: dict[Any, BoundLaunch] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _launchers: dict[int | Sequence[int], BoundLaunch] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Bound launches by grid."""
     _kernels: dict[int, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Loaded kernels by GPU; belongs to `runtime.cuda`."""
@@ -53,8 +53,10 @@ class Artifact:
     def __hash__(self) -> int:
         return hash((self.manifest.name, self.manifest.target, self.ptx))
 
-    def __getitem__(self, grid: int | tuple[int, ...]) -> BoundLaunch:
-        """`artifact[grid](*arguments)`: `grid` in CTAs, one to three extents. See `runtime.launch.launch`."""
+    def __getitem__(self, grid: int | Sequence[int]) -> BoundLaunch:
+        """`artifact[grid](*arguments)`: `grid` in CTAs, one to three extents. See `runtime.launch.BoundLaunch`."""
+        if isinstance(grid, list):
+            grid = tuple(grid)
         bound: BoundLaunch | None = self._launchers.get(grid)
         if bound is None:
             from fa4dsl.runtime.launch import BoundLaunch

@@ -192,10 +192,12 @@ def load_all(path: str | os.PathLike[str]) -> tuple[Artifact, ...]:
     """Every variant of a container on disk. Raises R001 to R008 and R011."""
     try:
         with open(path, "rb") as file:
-            # One byte more than allowed tells an oversize file without reading all of it; a FIFO or device is bounded the same way.
-            data = file.read(CONTAINER_LIMIT + 1)
+            size = os.fstat(file.fileno()).st_size
+            # What has no size of its own, such as a FIFO, is bounded by reading one byte more than allowed.
+            data = file.read(CONTAINER_LIMIT + 1) if size <= CONTAINER_LIMIT else b""
     except (OSError, ValueError) as error:
         fail("R001", path=str(path), reason=getattr(error, "strerror", None) or str(error))
+    _need_size("container", size, CONTAINER_LIMIT)
     return from_bytes(data)
 
 

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -61,12 +62,14 @@ class LaunchResult:
 
 def extents(kernel: str, grid: int | Sequence[int], code: str = "R060") -> Extents:
     """A grid or cluster as three extents. Raises R060 or the code given."""
-    given = (grid,) if isinstance(grid, int) else tuple(grid)
+    given: tuple[Any, ...] = tuple(grid) if isinstance(grid, Iterable) else (grid,)
     try:
         whole = tuple(extent.__index__() for extent in given)
     except (AttributeError, TypeError):
         whole = ()
     problem = ""
+    if any(isinstance(extent, bool) for extent in given):
+        whole = ()
     if not 1 <= len(whole) <= 3 or len(whole) != len(given):
         problem = "it needs one to three integers"
     else:
@@ -183,11 +186,16 @@ class BoundLaunch:
         self._fast: Callable[[tuple[Any, ...], Any], bool] | None = None
 
     def __call__(self, *arguments: Any, stream: Any = None, **named: Any) -> LaunchResult | None:
-        """Launches. None from the prepared path on a GPU, else the `LaunchResult`. `stream` as in `launch`; other names are parameters."""
+        """Launches. None from the prepared path on a GPU, else the `LaunchResult`. `stream` as in `launch`; other names are parameters.
+
+        On the simulator a fault is raised as the report's findings; `launch` returns the report instead.
+        """
         if self._fast is not None and not named and self._fast(arguments, stream):
             return None
         ordered = in_order(self._artifact.manifest, arguments, named)
         result = launch(self._artifact, self._grid, ordered, stream=stream)
+        if result.device == "simulator":
+            result.report.require_clean(allow=("review", "incomplete"))
         if result.device == "cuda":
             from fa4dsl.runtime.cuda.launch import prepared_for
 

@@ -172,9 +172,10 @@ def ragged_store(rows: int, columns: int, group: int = 1) -> Artifact:
     body = f"""
 ld.param.u32 %r4, [p1]; ld.param.u32 %r5, [p2]; ld.param.u32 %r6, [p3]; ld.param.u32 %r7, [p4];
 mov.u32 %r11, smem; mov.u32 %r12, %r1;
-fill: div.u32 %r13, %r12, {columns}; rem.u32 %r14, %r12, {columns}; mad.lo.u32 %r13, %r13, 1000, %r14; cvt.rn.f32.u32 %f1, %r13;
+fill: setp.ge.u32 %p2, %r12, {rows * columns}; @%p2 bra filled;
+div.u32 %r13, %r12, {columns}; rem.u32 %r14, %r12, {columns}; mad.lo.u32 %r13, %r13, 1000, %r14; cvt.rn.f32.u32 %f1, %r13;
 shl.b32 %r15, %r12, 2; add.u32 %r15, %r15, %r11; st.shared.f32 [%r15], %f1;
-add.u32 %r12, %r12, 128; setp.lt.u32 %p2, %r12, {rows * columns}; @%p2 bra fill;
+add.u32 %r12, %r12, 128; bra fill; filled:
 fence.proxy.async; bar.sync 0; setp.ne.u32 %p1, %r1, 0; @%p1 ret;
 mov.u64 %d1, p0; mov.u32 %r10, 0; mov.u32 %r8, {positions}; sub.u32 %r8, %r8, %r4;
 add.u32 %r9, %r5, %r4; mad.lo.u32 %r9, %r9, %r7, %r6;

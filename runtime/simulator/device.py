@@ -66,7 +66,18 @@ def launch_on_simulator(
 
     launch, buffers = simulator_launch(artifact, grid, options, values)
     start = time.perf_counter()
-    report = simulate(artifact.ptx, launch, schedule=schedule, seed=seed, check=check, progress=progress, manifest=artifact.manifest)
+    manifest = artifact.manifest
+    report = simulate(
+        artifact.ptx,
+        launch,
+        schedule=schedule,
+        seed=seed,
+        check=check,
+        progress=progress,
+        sources=manifest.sources,
+        manifest=manifest,
+        name=f"{manifest.name}.ptx",
+    )
     seconds = time.perf_counter() - start
     buffers.write_back(launch.buffers)
     return LaunchResult("simulator", report, seconds, 0, artifact.manifest.name)
