@@ -308,12 +308,25 @@ def permute(a: Bits, b: Bits, selector: Bits, mode: str | None) -> Bits:
     """prmt. Without a mode each selector nibble picks a byte of {b:a}; its top bit spreads that byte's sign."""
     both = (b.astype(np.uint64) << np.uint64(32)) | a
     if mode is None:
+        if selector.size == 1:
+            return _permute_by(both, int(selector.flat[0]))
         picks = selector[..., None] >> np.array([0, 4, 8, 12], np.uint32)
         chosen = (both[..., None] >> ((picks & np.uint32(7)) << np.uint32(3)).astype(np.uint64)).astype(np.uint8)
         spread = np.where(chosen & np.uint8(0x80), np.uint8(0xFF), np.uint8(0))
         return joined(np.where(picks & np.uint32(8), spread, chosen), 32)
     order = _PERMUTE_MODES[mode][(selector & np.uint32(3)).astype(np.intp)]
     return joined((both[..., None] >> (order * 8).astype(np.uint64)).astype(np.uint8), 32)
+
+
+def _permute_by(both: Bits, selector: int) -> Bits:
+    """`permute` with one selector for all."""
+    source = pieces(both, 8)
+    result = np.empty((*both.shape, 4), np.uint8)
+    for index in range(4):
+        pick = selector >> 4 * index
+        byte = source[..., pick & 7]
+        result[..., index] = (byte.view(np.int8) >> np.int8(7)).view(np.uint8) if pick & 8 else byte
+    return joined(result, 32)
 
 
 def _prmt(words: Words) -> PureOp | None:

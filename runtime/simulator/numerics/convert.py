@@ -6,8 +6,34 @@ from typing import Any
 
 import numpy as np
 
-from fa4dsl.runtime.simulator.numerics.floats import FLOAT_WIDTH, NAN32, SIGN32, f32_to_bf16, flush32, odd, round_to, to_double, two_sum
-from fa4dsl.runtime.simulator.numerics.operation import Bits, Family, PureOp, Words, container, joined, pieces, quiet, signed, unsigned
+from fa4dsl.runtime.simulator.numerics.floats import (
+    F16_TABLE,
+    F16_TO_F32,
+    FLOAT_WIDTH,
+    NAN32,
+    SIGN32,
+    f32_to_bf16,
+    f32_to_f16,
+    f32_to_fp8,
+    flush32,
+    odd,
+    round_to,
+    to_double,
+    two_sum,
+)
+from fa4dsl.runtime.simulator.numerics.operation import (
+    Bits,
+    Family,
+    PureOp,
+    Words,
+    container,
+    joined,
+    pack_elements,
+    pieces,
+    quiet,
+    signed,
+    unsigned,
+)
 
 _INTEGERS = ("u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64")
 _FLOATS = ("f16", "bf16", "f32", "f64")
@@ -44,13 +70,13 @@ def float_to_integer(x: Bits, result: str, rounding: str, wide_source: bool) -> 
         top = 2.0**64 if result[0] == "u" else 2.0**63
         over, under = whole >= top, whole < float(low)
         inside = np.where(over | under | (x != x), 0.0, whole)
-        bits = inside.astype(np.uint64) if result[0] == "u" else inside.astype(np.int64).view(np.uint64)
-        bits = np.where(over, np.uint64(high), np.where(under, np.uint64(low & (2**64 - 1)), bits))
-        return np.where(x != x, np.uint64(1 << 63), bits)
+        wide: Bits = inside.astype(np.uint64) if result[0] == "u" else inside.astype(np.int64).view(np.uint64)
+        wide = np.where(over, np.uint64(high), np.where(under, np.uint64(low & (2**64 - 1)), wide))
+        return np.where(x != x, np.uint64(1 << 63), wide)
     raw = unsigned(width)
-    missing = x != x
-    bits = np.clip(np.where(missing, 0.0, whole), float(low), float(high)).astype(np.int64).astype(raw)
-    return np.where(missing, raw.type(1 << (width - 1)), bits) if wide_source else bits
+    # a NaN passes through clip; no target this narrow keeps a bit of what it becomes as int64 (0 or the least number)
+    bits: Bits = np.clip(whole, float(low), float(high)).astype(np.int64).astype(raw)
+    return np.where(x != x, raw.type(1 << (width - 1)), bits) if wide_source else bits
 
 
 def integer_to_double(bits: Bits, source: str) -> Bits:
@@ -99,6 +125,8 @@ def _widen(result: str, source: str, flags: frozenset[str]) -> Any:
     ftz = "ftz" in flags
     if (source, result) == ("bf16", "f32") and not flags:
         return lambda a: a.astype(np.uint32) << np.uint32(16)
+    if (source, result) == ("f16", "f32") and not flags:
+        return lambda a: F16_TO_F32[a]
     if result == "f64" and "sat" not in flags:
         width, shift = FLOAT_WIDTH[source], np.uint64(_PAYLOAD_SHIFT[source])
         fraction = np.uint64((1 << (52 - int(shift))) - 1)
@@ -148,6 +176,8 @@ def _float_to_float(result: str, source: str, rounding: str | None, flags: froze
         rounding = "rn"
     if (result, source, rounding) == ("bf16", "f32", "rn") and not flags:
         return f32_to_bf16
+    if (result, source, rounding) == ("f16", "f32", "rn") and not flags:
+        return f32_to_f16
     return lambda a: _finish_f32(_round_double(to_double(a, source, ftz), result, rounding, flags), result, ftz)
 
 
@@ -183,6 +213,17 @@ def _tf32(words: Words) -> PureOp | None:
     return PureOp(words.mnemonic, ("b32",), ("b32",), run)
 
 
+def _quick_narrowing(inner: str, rounding: str, flags: frozenset[str]) -> Any:
+    """The short ways of the plain nearest-even conversions from f32; None for the others."""
+    if rounding != "rn" or flags - {"satfinite"}:
+        return None
+    if inner in ("e4m3", "e5m2"):
+        return lambda bits: f32_to_fp8(bits.view(np.float32), inner)
+    if flags:
+        return None
+    return f32_to_bf16 if inner == "bf16" else f32_to_f16
+
+
 def _pair(words: Words, rounding: str | None, flags: frozenset[str], result: str) -> PureOp | None:
     """Packed conversions: with two f32 sources the first goes to the upper half."""
     inner = _PAIRS[result]
@@ -194,11 +235,11 @@ def _pair(words: Words, rounding: str | None, flags: frozenset[str], result: str
         return None
     width = 8 if narrow else 16
     if source == "f32":
-        quick = inner == "bf16" and rounding == "rn" and not flags
+        quick = _quick_narrowing(inner, rounding, flags)
 
         def run(a: Bits, b: Bits) -> tuple[Bits]:
-            if quick:
-                return (f32_to_bf16(a).astype(np.uint32) << np.uint32(16) | f32_to_bf16(b),)
+            if quick is not None:
+                return (pack_elements((quick(b), quick(a))),)
             upper = _round_double(to_double(a, "f32"), inner, rounding, flags)
             lower = _round_double(to_double(b, "f32"), inner, rounding, flags)
             raw = unsigned(2 * width)
@@ -213,6 +254,8 @@ def _pair(words: Words, rounding: str | None, flags: frozenset[str], result: str
         return None
 
     def run_pair(a: Bits) -> tuple[Bits]:
+        if narrow and "relu" not in flags:
+            return (joined(f32_to_fp8(F16_TABLE[pieces(a, 16)], inner), 16),)
         return (joined(_round_double(to_double(pieces(a, source_width), outer), inner, "rn", flags), 2 * width),)
 
     return PureOp(words.mnemonic, (container(2 * source_width),), (container(2 * width),), quiet(run_pair))

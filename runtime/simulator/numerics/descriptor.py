@@ -69,6 +69,16 @@ def _offsets(high: int, rows: int, row_bytes: int, mn_major: bool, element: int)
     return piece % pieces_in_span * 16 + piece // pieces_in_span * leading + k % 8 * span + k // 8 * stride
 
 
+@lru_cache(maxsize=1024)
+def _pieces(bits: int, rows: int, row_bytes: int, mn_major: bool, element: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """`piece_addresses` of one descriptor."""
+    addresses = ((bits & 0x3FFF) << 4) + _offsets(bits >> 14, rows, row_bytes, mn_major, element)
+    mask, base = _phase(bits >> 14)
+    if mask:
+        addresses = addresses ^ ((((addresses >> 7) - base) & mask) << 4)
+    return addresses
+
+
 def piece_addresses(
     descriptors: Bits, rows: int, row_bytes: int, mn_major: bool = False, element: int = 2
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -80,19 +90,7 @@ def piece_addresses(
     The swizzle works on the absolute address; a base offset b (for patterns that begin off their natural boundary) shifts the phase by b rows
     of 128 bytes.
     """
-    numbers = descriptors.astype(np.uint64)
-    starts = ((numbers & np.uint64(0x3FFF)) << np.uint64(4)).astype(np.int64)
-    upper = (numbers >> np.uint64(14)).tolist()
-    if all(high == upper[0] for high in upper):
-        offsets = _offsets(upper[0], rows, row_bytes, mn_major, element)
-        addresses = starts[:, None, None] + offsets
-        masks, bases = _phase(upper[0])
-        if masks:
-            addresses = addresses ^ ((((addresses >> 7) - bases) & masks) << 4)
-        return addresses
-    return np.concatenate(
-        [piece_addresses(descriptors[index : index + 1], rows, row_bytes, mn_major, element) for index in range(len(upper))]
-    )
+    return np.stack([_pieces(bits, rows, row_bytes, mn_major, element) for bits in descriptors.tolist()])
 
 
 def _phase(high: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from fa4dsl.runtime.simulator.numerics.operation import Bits, Family, PureOp, Wo
 
 ROUNDINGS = ("rn", "rz", "rm", "rp")
 _HALFWAY, _LOW29 = np.uint64(0x10000000), np.uint64(0x1FFFFFFF)
-_NORMAL = 2.0**-126
+_ONE, _TINY = np.uint64(1), np.uint64((1023 - 126) << 53)
 
 
 def canonical(result: Bits) -> Bits:
@@ -61,8 +61,9 @@ def fused(a: Bits, b: Bits, c: Bits, rounding: str = "rn") -> Bits:
     total = exact + term
     if rounding == "rn":
         # the float64 sum may only mislead where it lies on, or within the subnormals near, a tie of f32
-        doubtful = ((total.view(np.uint64) & _LOW29) == _HALFWAY) | (np.abs(total) < _NORMAL)
-        if doubtful.any():
+        bits = total.view(np.uint64)
+        # unsigned: zero, which is exact, wraps to the top
+        if ((bits & _LOW29) == _HALFWAY).any() or ((bits << _ONE) - _ONE < _TINY).any():
             total = odd(*two_sum(exact, term))
         return canonical(total.astype(np.float32))
     total = odd(*two_sum(exact, term))
@@ -212,24 +213,20 @@ def _approximate(words: Words) -> PureOp | None:
     return _finish(words, 1, _APPROXIMATE[words.name], flags)
 
 
-def order_key(bits: Bits) -> Bits:
-    """f32 bits to int32 that sort as the numbers do, -0 below +0; the map is its own inverse."""
-    number: Bits = bits.view(np.int32)
-    key: Bits = number ^ ((number >> np.int32(31)) & np.int32(0x7FFFFFFF))
-    return key
-
-
 def extreme(a: Bits, b: Bits, function: Any, propagate: bool) -> Bits:
-    """min or max of f32 bits: +0 above -0; a NaN loses unless `propagate`; NaN results are 0x7fffffff."""
-    best = order_key(function(order_key(a), order_key(b)).view(np.uint32)).view(np.uint32)
+    """min or max (`function` np.minimum or np.maximum) of f32 bits: +0 above -0; a NaN loses unless `propagate`; NaN results are 0x7fffffff."""
     x, y = a.view(np.float32), b.view(np.float32)
-    missing_a, missing_b = x != x, y != y
-    either = missing_a | missing_b
-    if not either.any():
-        return best
+    largest = function is np.maximum
     if propagate:
-        return np.where(either, NAN32, best)
-    return np.where(missing_a, np.where(missing_b, NAN32, b), np.where(missing_b, a, best))
+        best: Bits = function(x, y)
+    else:
+        best = np.fmax(x, y) if largest else np.fmin(x, y)
+    bits = canonical(best)
+    zero = best == 0
+    if zero.any():
+        both = zero & (x == y)
+        bits = np.where(both, a & b if largest else a | b, bits)
+    return bits
 
 
 def _min_max(words: Words) -> PureOp | None:

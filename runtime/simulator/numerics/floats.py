@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from fa4dsl.runtime.simulator.numerics.operation import Bits
@@ -40,11 +41,14 @@ FORMATS = {
     "f32": Format("f32", 24, -126, float.fromhex("0x1.fffffep127")),
 }
 
+_FP8: dict[str, Any] = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
+
 
 def flush32(bits: Bits) -> Bits:
     """f32 bits with subnormals replaced by zero of the same sign."""
-    tiny = (bits & np.uint32(0x7F800000)) == 0
-    return np.where(tiny, bits & SIGN32, bits)
+    # unsigned: zero wraps to the top
+    tiny = (bits & np.uint32(0x7FFFFFFF)) - np.uint32(1) < np.uint32(0x7FFFFF)
+    return np.where(tiny, bits & SIGN32, bits) if tiny.any() else bits
 
 
 def flush16(bits: Bits, kind: str) -> Bits:
@@ -84,6 +88,8 @@ with np.errstate(all="ignore"):
     F16_TABLE = np.arange(65536, dtype=np.uint16).view(np.float16).astype(np.float32)
     """Value of each f16 code."""
     F16_TABLE64 = F16_TABLE.astype(np.float64)
+    F16_TO_F32 = np.where(np.isnan(F16_TABLE), NAN32, F16_TABLE.view(np.uint32))
+    """f32 bits of each f16 code, NaNs as the hardware converts them."""
     E5M2_TABLE = np.ascontiguousarray(F16_TABLE[::256])
     """Value of each e5m2 code: the upper byte of an f16."""
     E4M3_TABLE64 = E4M3_TABLE.astype(np.float64)
@@ -180,9 +186,26 @@ def round_to_f32(x: Bits, rounding: str = "rn") -> Bits:
 
 def f32_to_bf16(bits: Bits) -> Bits:
     """f32 bits (exact or rounded to odd) to bf16 bits, nearest even; NaN becomes 0x7fff."""
-    rounded = ((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16)).astype(np.uint16)
-    missing = (bits & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
+    number = bits.view(np.float32)
+    rounded: Bits = number.astype(ml_dtypes.bfloat16).view(np.uint16)
+    missing = number != number
     return np.where(missing, NAN16, rounded) if missing.any() else rounded
+
+
+def f32_to_f16(bits: Bits) -> Bits:
+    """f32 bits to f16 bits, nearest even; NaN becomes 0x7fff."""
+    number = bits.view(np.float32)
+    rounded: Bits = number.astype(np.float16).view(np.uint16)
+    missing = number != number
+    return np.where(missing, NAN16, rounded) if missing.any() else rounded
+
+
+def f32_to_fp8(number: Bits, kind: str) -> Bits:
+    """float32 numbers to e4m3 or e5m2 codes, nearest even, beyond the range the greatest finite number; NaN becomes 0x7f."""
+    largest = np.float32(FORMATS[kind].largest)
+    rounded: Bits = np.clip(number, -largest, largest).astype(_FP8[kind]).view(np.uint8)
+    missing = number != number
+    return np.where(missing, np.uint8(0x7F), rounded) if missing.any() else rounded
 
 
 def round_value(x: Bits, form: Format, rounding: str) -> Bits:

@@ -10,6 +10,9 @@ warp. The maps are pure reshapes and transposes. E is the number of elements in 
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
 from fa4dsl.runtime.simulator.numerics.operation import Bits, pieces
@@ -41,27 +44,34 @@ def rows8(registers: Bits, width: int) -> Bits:
     return parts.reshape(count, groups, 8, 4, per_register).transpose(1, 2, 0, 3, 4).reshape(groups, 8, -1)
 
 
+@lru_cache(maxsize=64)
+def _order(numbers: int, lanes: int, rows: int, inverse: bool) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Where each element of the matrix ``[rows, N]`` lies among the accumulators ``[numbers, lanes]``, or the other way round. Both flat."""
+    halves = 1 if rows == 8 else 2
+    places = np.arange(numbers * lanes, dtype=np.intp).reshape(-1, halves, 2, lanes // 32, 8, 4)
+    #                       j     h   e  warp        g  t  ->  (warp, h, g), (j, t, e)
+    order = places.transpose(3, 1, 4, 0, 5, 2).reshape(-1)
+    return np.argsort(order) if inverse else order
+
+
 def accumulators(registers: Bits, width: int, rows: int) -> Bits:
     """C fragments to ``[groups, rows, N]`` element bits, `rows` being 8, 16 or 64."""
     count, groups, lanes = registers.shape
     if width == 16:
-        parts = elements(registers, 16)  # [register, group, lane, e]
-        numbers = parts.transpose(0, 3, 1, 2).reshape(count * 2, groups, lanes)
+        # [group, register, lane, e] to [group, number, lane]
+        parts = elements(registers, 16).transpose(1, 0, 3, 2).reshape(groups, -1)
+        count *= 2
     else:
-        numbers = registers
-    halves = 1 if rows == 8 else 2
-    split = numbers.reshape(-1, halves, 2, groups, lanes // 32, 8, 4)
-    #                       j     h   e  group   warp        g  t  ->  group, (warp, h, g), (j, t, e)
-    return split.transpose(3, 4, 1, 5, 0, 6, 2).reshape(groups, rows, -1)
+        parts = registers.swapaxes(0, 1).reshape(groups, -1)
+    return parts.take(_order(count, lanes, rows, False), axis=1).reshape(groups, rows, -1)
 
 
 def to_accumulators(matrix: Bits, lanes: int) -> Bits:
     """The inverse of `accumulators`: ``[groups, rows, N]`` bits of 16, 32 or 64 to registers ``[registers, groups, lanes]``."""
     groups, rows, columns = matrix.shape
-    halves = 1 if rows == 8 else 2
-    split = matrix.reshape(groups, lanes // 32, halves, 8, columns // 8, 4, 2)
-    numbers = split.transpose(4, 2, 6, 0, 1, 3, 5).reshape(-1, groups, lanes)
+    count = rows * columns // lanes
+    numbers = matrix.reshape(groups, -1).take(_order(count, lanes, rows, True), axis=1).reshape(groups, count, lanes)
     if matrix.dtype.itemsize == 2:
-        pairs = numbers.reshape(-1, 2, groups, lanes)
-        return pairs[:, 0].astype(np.uint32) | (pairs[:, 1].astype(np.uint32) << np.uint32(16))
-    return np.ascontiguousarray(numbers)
+        pairs = numbers.reshape(groups, -1, 2, lanes)
+        numbers = pairs[:, :, 0].astype(np.uint32) | (pairs[:, :, 1].astype(np.uint32) << np.uint32(16))
+    return np.ascontiguousarray(numbers.swapaxes(0, 1))

@@ -58,6 +58,19 @@ def multiply(a: Bits, b: Bits, kind: str) -> Bits:
 def fused(a: Bits, b: Bits, c: Bits, kind: str, rounding: str = "rn") -> Bits:
     """Bits of ``a * b + c`` with one rounding."""
     product, term = to_double(a, kind) * to_double(b, kind), to_double(c, kind)
+    total = product + term
+    if rounding == "rn" and kind == "bf16":
+        # going through f32 misleads only where that lands on a tie
+        near: Bits = total.astype(np.float32).view(np.uint32)
+        if not ((near & np.uint32(0xFFFF)) == np.uint32(0x8000)).any():
+            return f32_to_bf16(near)
+    elif rounding == "rn":
+        bits = total.view(np.uint64)
+        tie = (bits & np.uint64((1 << 42) - 1)) == np.uint64(1 << 41)
+        # unsigned: zero, which is exact, wraps to the top
+        small = (bits << np.uint64(1)) - np.uint64(1) < np.uint64((1023 - 14) << 53)
+        if not (tie | small).any():
+            return narrow(total, kind)
     total = odd(*two_sum(product, term))
     bits = narrow(total, kind, rounding)
     if rounding == "rm":

@@ -47,6 +47,11 @@ class PureOp:
     run: Run
     result_signed: bool = False
 
+    @property
+    def raw(self) -> Run:
+        """`run` without the two microseconds of its own ``np.errstate``: for callers that hold ``np.errstate(all="ignore")`` themselves."""
+        return getattr(self.run, "raw", self.run)
+
 
 class Words:
     """The modifiers of a mnemonic, read from left to right."""
@@ -108,6 +113,7 @@ def quiet(run: Run) -> Run:
         with np.errstate(all="ignore"):
             return run(*sources)
 
+    quietly.raw = run  # type: ignore[attr-defined]
     return quietly
 
 
@@ -125,8 +131,15 @@ def joined(parts: Bits, width: int) -> Bits:
 
 def pack_elements(elements: tuple[Bits, ...]) -> Bits:
     """``mov.b64 d, {a, b}`` and its kin: elements of one width, lowest first, to one register."""
-    stacked = np.stack(np.broadcast_arrays(*elements), axis=-1)
-    return joined(stacked, stacked.dtype.itemsize * 8 * len(elements))
+    first = elements[0]
+    shape = first.shape
+    for element in elements:
+        if element.shape != shape:
+            shape = np.broadcast_shapes(shape, element.shape)
+    stacked = np.empty((*shape, len(elements)), first.dtype)
+    for index, element in enumerate(elements):
+        stacked[..., index] = element
+    return joined(stacked, first.dtype.itemsize * 8 * len(elements))
 
 
 def unpack_elements(bits: Bits, count: int) -> tuple[Bits, ...]:

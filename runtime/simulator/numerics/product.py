@@ -74,7 +74,7 @@ def multiply_accumulate(a: Bits, b: Bits, c: Bits | None, kind: str, *, saturate
         if kind == "f64":
             return _fused_chain(a, b, c)
         if c is not None:
-            total = total + to_double(c, kind)
+            total += F16_TABLE64[c] if kind == "f16" else c.view(np.float32)
         if kind == "f16":
             return narrow(total, "f16")
         return canonical(total.astype(np.float32))
