@@ -19,13 +19,16 @@ def run_checks(module: ir.Module) -> list[Diagnostic]:
 
     Raises nothing but C012 and C013, for kernels whose attributes cannot be read.
     """
+    from fa4dsl.passes.checks.inventory import Inventory, kernel_functions
     from fa4dsl.passes.checks.protocol import follow
     from fa4dsl.passes.checks.resources import check_resources
     from fa4dsl.passes.checks.tma import check_tma
     from fa4dsl.passes.insert_proxy_fences import missing_proxy_fences
+    from fa4dsl.passes.kernel import symbol_name
 
-    found = check_resources(module)
+    known = {symbol_name(function): Inventory(function) for function in kernel_functions(module)}
+    found = check_resources(module, known)
     if any(item.code in ("C140", "C141") for item in found):
         return found
     protocol, events = follow(module)
-    return [*found, *check_tma(module, events), *protocol, *missing_proxy_fences(module)]
+    return [*found, *check_tma(module, events, known), *protocol, *missing_proxy_fences(module)]

@@ -114,7 +114,16 @@ class Collectives:
                     first = before.members[0][1]
                     who = machine.launch.words(event.mask, machine.program.roles)
                     others = machine.launch.words(first.mask, machine.program.roles)
-                    machine.findings.add("C116", event.node, (event.node, "one user"), (first.node, "the other"), barrier=name, number=number, who=who, others=others)
+                    machine.findings.add(
+                        "C116",
+                        event.node,
+                        (event.node, "one user"),
+                        (first.node, "the other"),
+                        barrier=name,
+                        number=number,
+                        who=who,
+                        others=others,
+                    )
                     machine.stopped = True
             return True
         first = meeting.members[0][1]

@@ -30,7 +30,16 @@ from fa4dsl.passes.checks.values import (
 from fa4dsl.passes.checks.worlds import World
 
 _PASSED_THROUGH = ("arith.extui", "arith.extsi", "arith.trunci", "arith.index_cast", "arith.index_castui", "llvm.addrspacecast")
-_FRESH = ("fa4.clock", "fa4.atomic", "fa4.compare_and_swap", "llvm.atomicrmw", "llvm.cmpxchg", "fa4.inline_ptx", "llvm.inline_asm", "func.call")
+_FRESH = (
+    "fa4.clock",
+    "fa4.atomic",
+    "fa4.compare_and_swap",
+    "llvm.atomicrmw",
+    "llvm.cmpxchg",
+    "fa4.inline_ptx",
+    "llvm.inline_asm",
+    "func.call",
+)
 
 
 class Evaluator:
@@ -81,7 +90,7 @@ class Evaluator:
         if name == "arith.select":
             return self._select(node, *values)
         if len(values) == 2:
-            return self._binary(name.removeprefix("arith."), *values, node.attribute("result_type"))
+            return self._binary(name.removeprefix("arith."), values[0], values[1], node.attribute("result_type"))
         return self._named(name, values)
 
     def _compare(self, node: Node, left: Any, right: Any) -> Any:

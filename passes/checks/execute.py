@@ -58,18 +58,27 @@ class Execution:
             elif node.name in SYNCHRONISING or node.name in REMOTE_ACCESSES:
                 self.operation(node, mask)
             elif node.results:
-                self.environment[node.results[0]] = self.evaluator.value(node, [self.environment.get(v, UNKNOWN) for v in node.operands], mask)
+                self.environment[node.results[0]] = self.evaluator.value(
+                    node, [self.environment.get(v, UNKNOWN) for v in node.operands], mask
+                )
 
     def operation(self, node: Node, mask: Mask) -> None:
         values = [self.environment.get(operand, UNKNOWN) for operand in node.operands]
         self.reached.add(node.number)
         event = record(self, node, values, mask)
-        if event is not None:
+        if event is not None and not self._repeats(event):
             self.events.append(event)
             if len(self.events) > MOST_EVENTS:
                 raise TooLong
         if node.results and node.name not in ("fa4.wgmma", "fa4.wgmma_register_a", "fa4.wgmma_wait"):
             self.environment[node.results[0]] = self.evaluator.value(node, values, mask)
+
+    def _repeats(self, event: Event) -> bool:
+        """One of several neighbouring accesses to the same array of the same peer by the same threads: as good as one."""
+        if event.kind != "touch" or not self.events:
+            return False
+        last = self.events[-1]
+        return last.kind == "touch" and last.array == event.array and last.mask is event.mask and last.rank is event.rank
 
     def doubt(self, name: str, node: Node, reason: str, cause: Node | None = None) -> None:
         self.doubts.setdefault(name, Doubt(node, reason, cause))
@@ -106,7 +115,9 @@ class Execution:
 
     def merge(self, inside: Mask, value: Any, other: Any) -> Any:
         """`value` on the lanes of `inside`, `other` elsewhere."""
-        if value is other or (not isinstance(value, numpy.ndarray) and not isinstance(other, numpy.ndarray) and key_of(value) == key_of(other)):
+        if value is other or (
+            not isinstance(value, numpy.ndarray) and not isinstance(other, numpy.ndarray) and key_of(value) == key_of(other)
+        ):
             return value
         if is_number(value) and is_number(other):
             return numpy.where(inside, value, other)

@@ -62,7 +62,13 @@ def _repeated(machine: Machine, barrier: Barrier) -> bool:
         return False
     event, _ = barrier.repeated
     name = barrier.instance[1]
-    machine.findings.add("C104", event.node, barrier=name, problem="waits a second time for a phase that it has already seen: the parity does not alternate", blame=name)
+    machine.findings.add(
+        "C104",
+        event.node,
+        barrier=name,
+        problem="waits a second time for a phase that it has already seen: the parity does not alternate",
+        blame=name,
+    )
     return True
 
 
@@ -99,15 +105,19 @@ def too_many(machine: Machine, barrier: Barrier) -> None:
 
 def _repeated_somewhere(machine: Machine) -> bool:
     """Whether some barrier that other threads still turn is waited for with a parity that does not alternate."""
-    return any(_repeated(machine, barrier) for barrier in list(machine.barriers.values()) if barrier.repeated and _moves_on(machine, barrier))
+    return any(
+        _repeated(machine, barrier) for barrier in list(machine.barriers.values()) if barrier.repeated and _moves_on(machine, barrier)
+    )
 
 
 def _moves_on(machine: Machine, barrier: Barrier) -> bool:
     """Whether more phases than the one that was waited for twice have completed or are under way."""
     if barrier.arrivals or barrier.copies or barrier.phase > max(barrier.seen.values(), default=0):
         return True
-    rank, name, _ = barrier.instance
-    return any(event.kind in ("arrive", "copy") and event.barrier == name for party in machine.parties for event in party.steps[party.position :])
+    name = barrier.instance[1]
+    return any(
+        event.kind in ("arrive", "copy") and event.barrier == name for party in machine.parties for event in party.steps[party.position :]
+    )
 
 
 def lapped(machine: Machine, barrier: Barrier) -> None:
@@ -156,18 +166,30 @@ def _own_fault(machine: Machine, barrier: Barrier, event: Event) -> bool:
     name = barrier.instance[1]
     arrivals = _a_round(machine, barrier)
     if not arrivals:
-        expects = _once(barrier.expects + [item for item in _expects(machine, name)])
+        expects = _once(barrier.expects + _expects(machine, name))
         if barrier.copies or expects:
             places = [(item.node, "expects bytes, which is no arrival") for item in expects]
-            machine.findings.add("C102", event.node, (event.node, "waits here"), *places, barrier=name, declared=barrier.declared, blame=name)
+            machine.findings.add(
+                "C102", event.node, (event.node, "waits here"), *places, barrier=name, declared=barrier.declared, blame=name
+            )
         else:
-            machine.findings.add("C103", event.node, (event.node, "waits here"), (machine.program.allocations[name], "declared here"), barrier=name, declared=barrier.declared, blame=name)
+            machine.findings.add(
+                "C103",
+                event.node,
+                (event.node, "waits here"),
+                (machine.program.allocations[name], "declared here"),
+                barrier=name,
+                declared=barrier.declared,
+                blame=name,
+            )
         return True
     return _count_mismatch(machine, barrier, event.node, event)
 
 
 def _expects(machine: Machine, name: str) -> list[Event]:
-    return [item for party in machine.parties for item in party.steps if item.barrier == name and item.node.name == "fa4.mbarrier_expect_tx"]
+    return [
+        item for party in machine.parties for item in party.steps if item.barrier == name and item.node.name == "fa4.mbarrier_expect_tx"
+    ]
 
 
 def _never_enough(machine: Machine, barrier: Barrier, event: Event) -> None:
@@ -190,7 +212,9 @@ def _arrivers(machine: Machine, barrier: Barrier) -> list[Party]:
         party
         for party in machine.blocked
         if any(
-            event.kind == "arrive" and event.barrier == name and any(instance == barrier.instance for instance, _ in machine.targets(event, party))
+            event.kind == "arrive"
+            and event.barrier == name
+            and any(instance == barrier.instance for instance, _ in machine.targets(event, party))
             for event in party.steps[party.position :]
         )
     ]
@@ -213,7 +237,9 @@ def _short_collective(machine: Machine) -> bool:
             continue
         event = next(iter(meeting.waiting.values()))
         members = {number for number, _, _ in meeting.members}
-        coming = [party for party in machine.blocked if party.rank == key[1] and party.number not in members and _comes(machine, party, key)]
+        coming = [
+            party for party in machine.blocked if party.rank == key[1] and party.number not in members and _comes(machine, party, key)
+        ]
         if coming:
             continue
         if key[0] == "block":
@@ -226,7 +252,10 @@ def _short_collective(machine: Machine) -> bool:
         else:
             problem = f"it counts {meeting.needed} threads, and only {meeting.arrived} come to it"
             name = event.node.attribute("name") or f"named barrier {key[2]}"
-            places = [(item.node, f"{machine.launch.words(item.mask, machine.program.roles)}") for item in _once([item for _, item, _ in meeting.members])]
+            places = [
+                (item.node, f"{machine.launch.words(item.mask, machine.program.roles)}")
+                for item in _once([item for _, item, _ in meeting.members])
+            ]
             machine.findings.add("C115", event.node, *places, barrier=name, number=key[2], problem=problem)
         return True
     return False

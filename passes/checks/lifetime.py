@@ -59,7 +59,7 @@ class Touches:
         final = numpy.stack([party.clock for party in machine.parties])
         ranks = numpy.array([party.rank for party in machine.parties])
         latest = {rank: final[ranks == rank].max(axis=0) for rank in range(machine.launch.ranks)}
-        for (_, number, rank), (time, event, party) in self.last.items():
+        for (_, number, rank), (time, event, _) in self.last.items():
             if latest[rank][number] < time:
                 who = machine.launch.words(event.mask, machine.program.roles)
                 machine.findings.add("C121", event.node, who=who, object=event.array or event.barrier)

@@ -130,7 +130,11 @@ class Machine:
         one_index, one_rank = uniform(index), uniform(rank)
         if one_index is not None and one_rank is not None:
             return [((one_rank, event.barrier, one_index), party.size)]
-        pairs = numpy.stack(numpy.broadcast_arrays(rank, index), axis=1) if not (one_index is None and one_rank is None) else numpy.stack([rank, index], axis=1)
+        pairs = (
+            numpy.stack(numpy.broadcast_arrays(rank, index), axis=1)
+            if not (one_index is None and one_rank is None)
+            else numpy.stack([rank, index], axis=1)
+        )
         rows, counts = numpy.unique(pairs, axis=0, return_counts=True)
         return [((int(r), event.barrier, int(i)), int(n)) for (r, i), n in zip(rows, counts, strict=True)]
 
@@ -141,7 +145,9 @@ class Machine:
         for index in range(count):
             barrier = self.barrier((party.rank, event.barrier, index))
             if barrier.init is not None:
-                self.findings.add("C110", event.node, (event.node, "initialised again"), (barrier.init.node, "first"), barrier=event.barrier)
+                self.findings.add(
+                    "C110", event.node, (event.node, "initialised again"), (barrier.init.node, "first"), barrier=event.barrier
+                )
                 return True
             barrier.initialised = (party.number, int(party.clock[party.number]))
             barrier.init = event
@@ -173,11 +179,23 @@ class Machine:
         init = init or next((item for other in self.parties for item in other.steps if item.kind == "init" and item.barrier == name), None)
         who = self.launch.words(event.mask, self.program.roles)
         if init is None:
-            self.findings.add("C108", event.node, (event.node, "used here"), (self.program.allocations[name], "declared here"), barrier=name, who=who, blame=name)
+            self.findings.add(
+                "C108",
+                event.node,
+                (event.node, "used here"),
+                (self.program.allocations[name], "declared here"),
+                barrier=name,
+                who=who,
+                blame=name,
+            )
         elif rank == party.rank:
-            self.findings.add("C109", event.node, (event.node, "used here"), (init.node, "initialised here"), barrier=name, who=who, blame=name)
+            self.findings.add(
+                "C109", event.node, (event.node, "used here"), (init.node, "initialised here"), barrier=name, who=who, blame=name
+            )
         else:
-            self.findings.add("C111", event.node, (event.node, "the remote use"), (init.node, "initialised here"), barrier=name, who=who, blame=name)
+            self.findings.add(
+                "C111", event.node, (event.node, "the remote use"), (init.node, "initialised here"), barrier=name, who=who, blame=name
+            )
         self.stopped = init is None
         return True
 

@@ -24,7 +24,7 @@ class Party:
     arrived: bool = False
     """Whether it has arrived at the cluster barrier and not yet waited."""
     clock: NDArray[numpy.int64] = field(default_factory=lambda: numpy.zeros(0, dtype=numpy.int64))
-    groups: list[list[tuple[Event, tuple[object, ...]]]] = field(default_factory=lambda: [[]])
+    groups: list[list[tuple[Event, tuple[tuple[str, int], ...]]]] = field(default_factory=lambda: [[]])
     """wgmma groups with what they read; the last one is open."""
 
     @property

@@ -13,6 +13,7 @@ from fa4dsl.passes.checks import explain
 from fa4dsl.passes.checks.events import Doubt, Event
 from fa4dsl.passes.checks.execute import Execution, TooLong
 from fa4dsl.passes.checks.findings import Finding, Findings
+from fa4dsl.passes.checks.inventory import kernel_functions
 from fa4dsl.passes.checks.lanes import Launch
 from fa4dsl.passes.checks.machine import Machine
 from fa4dsl.passes.checks.parties import parties
@@ -20,7 +21,7 @@ from fa4dsl.passes.checks.program import Node, Program, read_program
 from fa4dsl.passes.checks.reporting import report
 from fa4dsl.passes.checks.who import check_events
 from fa4dsl.passes.checks.worlds import Choice, World
-from fa4dsl.passes.kernel import kernels, symbol_name
+from fa4dsl.passes.kernel import symbol_name
 from fa4dsl.passes.locations import operation_frames
 from fa4dsl.runtime.diagnostics import CATALOGUE, Diagnostic, diagnostic
 
@@ -55,9 +56,7 @@ def follow(module: ir.Module) -> tuple[list[Diagnostic], dict[str, list[Event]]]
     """The findings, and by kernel the events of the first run."""
     found: list[Diagnostic] = []
     events: dict[str, list[Event]] = {}
-    for function in kernels(module):
-        if function.name != "func.func":
-            continue
+    for function in kernel_functions(module):
         program = read_program(function)
         if program is not None:
             diagnostics, events[program.info.entry] = _check(program)
@@ -101,7 +100,8 @@ def _run(program: Program, launch: Launch, choice: Choice) -> _Run:
         raise TooLong
     check_events(program, launch, execution.events, found, findings)
     partial = any(code in ("C122", "C123") for code, _ in findings.found)
-    for reverse in (False, True):
+    barriers = {event.barrier for event in execution.events if event.kind == "wait"}
+    for reverse in (False, True) if len(barriers) > 1 else (False,):
         if partial:
             break
         trial = Findings()
@@ -121,7 +121,13 @@ def _inline(execution: Execution) -> None:
     if not text:
         return
     node = execution.program.body.nodes[0]
-    for word, subject in (("barrier.cluster", "cluster"), ("bar.", "block"), ("bar.", "named"), ("barrier.sync", "block"), ("barrier.sync", "named")):
+    for word, subject in (
+        ("barrier.cluster", "cluster"),
+        ("bar.", "block"),
+        ("bar.", "named"),
+        ("barrier.sync", "block"),
+        ("barrier.sync", "named"),
+    ):
         if word in text.replace("mbarrier.", ""):
             execution.doubt(subject, node, "inline PTX may take part in it")
 

@@ -60,7 +60,8 @@ def record(execution: Execution, node: Node, values: list[Any], mask: Mask, kind
         return None
     if name == "fa4.mbarrier_test":
         if execution.unsure and isinstance(values[0], Object):
-            execution.doubt(values[0].name, node, *reversed(execution.unsure[-1]))
+            cause, reason = execution.unsure[-1]
+            execution.doubt(values[0].name, node, reason, cause)
         return None
     return _copy(execution, node, values, mask)
 

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Fa4dslWarning
-
-if TYPE_CHECKING:
-    from mlir import ir
 
 
 def report(found: list[Diagnostic]) -> None:
@@ -18,4 +14,7 @@ def report(found: list[Diagnostic]) -> None:
         raise Fa4dslError(*errors)
     for item in found:
         if item.severity == "warning":
-            warnings.warn(Fa4dslWarning(item), stacklevel=3)
+            try:
+                warnings.warn(Fa4dslWarning(item), stacklevel=3)
+            except Fa4dslWarning as warning:  # warnings are errors: passes raise errors only
+                raise Fa4dslError(warning.diagnostic) from None

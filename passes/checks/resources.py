@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fa4dsl.passes.checks.inventory import Inventory, kernel_functions
 from fa4dsl.passes.checks.reporting import report
 from fa4dsl.passes.dialect.build import python_value
-from fa4dsl.passes.kernel import KernelInfo, fa4_operations, kernels, role_of, symbol_name, walk
+from fa4dsl.passes.kernel import KernelInfo, role_of, symbol_name
 from fa4dsl.passes.locations import operation_frames
 from fa4dsl.passes.lower_roles import launch_registers
 from fa4dsl.passes.place_shared_memory import SWIZZLE_PERIOD
@@ -20,19 +21,18 @@ from fa4dsl.runtime.diagnostics import Diagnostic, diagnostic
 if TYPE_CHECKING:
     from mlir import ir
 
-LOOPS = ("scf.for", "scf.while")
 
-
-def check_resources(module: ir.Module) -> list[Diagnostic]:
+def check_resources(module: ir.Module, known: dict[str, Inventory] | None = None) -> list[Diagnostic]:
     """C140 to C147 of every kernel in the module."""
     target = target_of(module)
     found: list[Diagnostic] = []
-    for function in kernels(module):
+    for function in kernel_functions(module):
         info = KernelInfo.of(function)
+        inventory = known[info.entry] if known else Inventory(function)
         found += _launch(function, info, target)
-        found += _swizzles(function)
-        found += _overlays(function)
-        found += _registers(function, info, target)
+        found += _swizzles(inventory)
+        found += _overlays(inventory)
+        found += _registers(inventory, info, target)
     return found
 
 
@@ -53,9 +53,9 @@ def _launch(function: ir.Operation, info: KernelInfo, target: Target) -> list[Di
     return found
 
 
-def _swizzles(function: ir.Operation) -> list[Diagnostic]:
+def _swizzles(inventory: Inventory) -> list[Diagnostic]:
     found = []
-    for operation in fa4_operations(function, "shared_alloc"):
+    for operation in inventory.operations("shared_alloc"):
         swizzle, alignment = (python_value(operation.attributes[key]) for key in ("swizzle", "alignment"))
         needed = SWIZZLE_PERIOD[swizzle]
         if swizzle != "none" and alignment < needed:
@@ -77,11 +77,11 @@ class Lifetime:
     last_use: Any
 
 
-def lifetimes(function: ir.Operation) -> list[Lifetime]:
+def lifetimes(inventory: Inventory) -> list[Lifetime]:
     """When each shared array is in use, in program order: what makes an overlay legal."""
-    order = {hash(operation): position for position, operation in enumerate(walk(function))}
+    order = inventory.order
     found = []
-    for operation in fa4_operations(function, "shared_alloc"):
+    for operation in inventory.operations("shared_alloc"):
         uses = sorted(((order[hash(use)], use) for use in _uses(operation.results[0]) if hash(use) in order), key=lambda item: item[0])
         if uses:
             name = str(python_value(operation.attributes["name"]))
@@ -96,28 +96,37 @@ def _uses(value: Any, depth: int = 0) -> list[Any]:
     for use in value.uses:
         owner = use.owner.operation if hasattr(use.owner, "operation") else use.owner
         found.append(owner)
-        if depth < 8 and owner.name in ("fa4.shared_address", "fa4.peer_address", "llvm.getelementptr", "llvm.addrspacecast", "fa4.wgmma_descriptor"):
+        if depth < 8 and owner.name in (
+            "fa4.shared_address",
+            "fa4.peer_address",
+            "llvm.getelementptr",
+            "llvm.addrspacecast",
+            "fa4.wgmma_descriptor",
+        ):
             found += _uses(owner.results[0], depth + 1)
     return found
 
 
-def _overlays(function: ir.Operation) -> list[Diagnostic]:
+def _overlays(inventory: Inventory) -> list[Diagnostic]:
     """An overlay whose memory is still read under its first name after it has been written."""
-    if not any("overlay" in operation.attributes for operation in fa4_operations(function, "shared_alloc")):
+    if not any("overlay" in operation.attributes for operation in inventory.operations("shared_alloc")):
         return []
-    known = {item.name: item for item in lifetimes(function)}
+    known = {item.name: item for item in lifetimes(inventory)}
     found = []
     for item in known.values():
         under = known.get(item.overlay)
         if under is not None and item.first < under.last and under.first < item.last:
-            frames = (*operation_frames(item.first_use, f"{item.name} begins"), *operation_frames(under.last_use, f"{under.name} is still used"))
+            frames = (
+                *operation_frames(item.first_use, f"{item.name} begins"),
+                *operation_frames(under.last_use, f"{under.name} is still used"),
+            )
             found.append(diagnostic("C144", *frames, array=item.name, under=under.name))
     return found
 
 
-def _registers(function: ir.Operation, info: KernelInfo, target: Target) -> list[Diagnostic]:
+def _registers(inventory: Inventory, info: KernelInfo, target: Target) -> list[Diagnostic]:
     """setmaxnreg by hand: its direction against the registers that the threads have."""
-    operations = fa4_operations(function, "set_max_registers")
+    operations = inventory.operations("set_max_registers")
     if not operations:
         return []
     launch = launch_registers(info, target)
@@ -136,18 +145,22 @@ def _registers(function: ir.Operation, info: KernelInfo, target: Target) -> list
         last[name] = (count, threads)
         whole += not name
     if not whole:
-        found += _pool(function, operations, last, launch, info)
+        found += _pool(operations, last, launch, info)
     return found
 
 
-def _pool(function: ir.Operation, operations: list[Any], last: dict[str, tuple[int, int]], launch: int, info: KernelInfo) -> list[Diagnostic]:
+def _pool(operations: list[Any], last: dict[str, tuple[int, int]], launch: int, info: KernelInfo) -> list[Diagnostic]:
     rest = info.threads - sum(threads for _, threads in last.values())
     total = sum(count * threads for count, threads in last.values()) + rest * launch
     pool = launch * info.threads
     if total <= pool:
         return []
-    listed = " + ".join([*(f"{name} {threads} x {count}" for name, (count, threads) in last.items()), *([f"the rest {rest} x {launch}"] if rest else [])])
-    return [diagnostic("C146", *operation_frames(operations[0]), total=total, pool=pool, launch=launch, threads=info.threads, listed=listed)]
+    listed = " + ".join(
+        [*(f"{name} {threads} x {count}" for name, (count, threads) in last.items()), *([f"the rest {rest} x {launch}"] if rest else [])]
+    )
+    return [
+        diagnostic("C146", *operation_frames(operations[0]), total=total, pool=pool, launch=launch, threads=info.threads, listed=listed)
+    ]
 
 
 def _role_around(operation: Any) -> Any:

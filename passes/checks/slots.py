@@ -75,7 +75,7 @@ class Slots:
             return
         for group in party.groups:
             for wgmma, reads in group:
-                for array, start in reads:  # type: ignore[misc]
+                for array, start in reads:
                     copy = next((item[3] for item in ranges if item[0] == array and item[1] <= start < item[1] + item[2]), None)
                     if copy is not None:
                         self.machine.findings.add(

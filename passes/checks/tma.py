@@ -12,12 +12,13 @@ import numpy
 
 from fa4dsl.passes.checks.events import Event
 from fa4dsl.passes.checks.execute import Execution, TooLong
+from fa4dsl.passes.checks.inventory import Inventory, kernel_functions
 from fa4dsl.passes.checks.lanes import Launch
 from fa4dsl.passes.checks.program import Program, read_program
 from fa4dsl.passes.checks.reporting import report
 from fa4dsl.passes.checks.worlds import Choice, World
 from fa4dsl.passes.dialect.build import python_value
-from fa4dsl.passes.kernel import KernelInfo, fa4_operations, kernels
+from fa4dsl.passes.kernel import KernelInfo
 from fa4dsl.passes.locations import operation_frames
 from fa4dsl.passes.place_shared_memory import SWIZZLE_PERIOD, element_bytes
 from fa4dsl.runtime.diagnostics import Diagnostic, diagnostic
@@ -33,17 +34,20 @@ TENSOR_COPIES = {"fa4.tma_load": 5, "fa4.tma_load_multicast": 6, "fa4.tma_store"
 BULK_COPIES = ("bulk_load", "bulk_load_multicast", "bulk_store", "bulk_push", "tma_load", "tma_load_multicast", "tma_store")
 
 
-def check_tma(module: ir.Module, events: dict[str, list[Event]] | None = None) -> list[Diagnostic]:
+def check_tma(
+    module: ir.Module, events: dict[str, list[Event]] | None = None, inventories: dict[str, Inventory] | None = None
+) -> list[Diagnostic]:
     """C160 to C169 of every kernel in the module. `events`: a run of the abstract execution by kernel, where there was one."""
     found: list[Diagnostic] = []
-    for function in kernels(module):
-        copies = fa4_operations(function, *BULK_COPIES)
+    for function in kernel_functions(module):
         info = KernelInfo.of(function)
+        inventory = inventories[info.entry] if inventories else Inventory(function)
+        copies = inventory.operations(*BULK_COPIES)
         seen: set[int] = set()
         for operation in copies:
             if operation.name in TENSOR_COPIES:
                 found += _tensor_copy(function, info, operation, seen)
-        found += _descriptors(function)
+        found += _descriptors(inventory)
         if copies:
             known = None if events is None else events.get(info.entry)
             found += _places(known if known is not None else _events(function))
@@ -133,11 +137,11 @@ def _box(name: str, template: TensorMapTemplate, frames: list[Any]) -> list[Diag
     return []
 
 
-def _descriptors(function: ir.Operation) -> list[Diagnostic]:
+def _descriptors(inventory: Inventory) -> list[Diagnostic]:
     """The swizzle that wgmma reads an array with, against the array's own."""
     found = []
     told: set[str] = set()
-    for operation in fa4_operations(function, "wgmma_descriptor"):
+    for operation in inventory.operations("wgmma_descriptor"):
         array = _allocation(operation.operands[0])
         if array is None:
             continue

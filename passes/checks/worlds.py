@@ -22,8 +22,7 @@ class Choice:
     flipped: frozenset[int] = frozenset()
 
     def words(self) -> str:
-        times = {0: "no time", 1: "once"}.get(self.trips, f"{self.trips} times")
-        return times
+        return {0: "no time", 1: "once"}.get(self.trips, f"{self.trips} times")
 
 
 @dataclass

@@ -104,8 +104,12 @@ ENTRIES: tuple[Entry, ...] = (
         "the registers set by hand sum to {total} ({listed}), and the CTA has {pool} ({threads} threads x {launch} at launch)",
         "lower the counts until the sum fits {pool}",
         "setmaxnreg.inc waits until the CTA's pool can give the registers, and the pool holds only what was allocated at launch. A sum above it waits for ever.",
-        failing=m.kernel(m.role("producer", 0, 4, _setmaxnreg(160, "decrease")), m.role("consumer", 4, 8, _setmaxnreg(240, "increase")), threads=384),
-        fixed=m.kernel(m.role("producer", 0, 4, _setmaxnreg(24, "decrease")), m.role("consumer", 4, 8, _setmaxnreg(240, "increase")), threads=384),
+        failing=m.kernel(
+            m.role("producer", 0, 4, _setmaxnreg(160, "decrease")), m.role("consumer", 4, 8, _setmaxnreg(240, "increase")), threads=384
+        ),
+        fixed=m.kernel(
+            m.role("producer", 0, 4, _setmaxnreg(24, "decrease")), m.role("consumer", 4, 8, _setmaxnreg(240, "increase")), threads=384
+        ),
     ),
     Entry(
         "C160",
@@ -176,7 +180,9 @@ ENTRIES: tuple[Entry, ...] = (
         "wgmma reads array {array!r} with swizzle {reads}, and the array has swizzle {swizzle}",
         "give the descriptor the array's swizzle",
         "The matrix descriptor names the permutation of the tile that it reads. The numbers of the modes differ between tensor maps and descriptors; the dialect uses names for both.",
-        failing=m.kernel(m.array("tile", 64, 64, dtype="bf16", alignment=1024, swizzle="128B"), m.multiply("tile", swizzle="64B"), m.multiply_wait()),
+        failing=m.kernel(
+            m.array("tile", 64, 64, dtype="bf16", alignment=1024, swizzle="128B"), m.multiply("tile", swizzle="64B"), m.multiply_wait()
+        ),
         fixed=m.kernel(m.array("tile", 64, 64, dtype="bf16", alignment=1024, swizzle="128B"), m.multiply("tile"), m.multiply_wait()),
     ),
     Entry(
@@ -185,7 +191,12 @@ ENTRIES: tuple[Entry, ...] = (
         "{operation} at byte {offset} of {array!r} (swizzle {swizzle}): the place must be a multiple of {period}",
         "put the tile at a multiple of {period} bytes (make a ring's slot a multiple of it)",
         "Tensor copies need 128-byte, bulk copies 16-byte aligned shared addresses; a swizzled tile must start on its pattern's period, or its readers see another permutation.",
-        failing=_tma(m.array("tile", 16, 64, dtype="bf16", alignment=1024, swizzle="128B"), 1024, _parameters("bf16", (64, 8), "128B"), offset="%c512"),
+        failing=_tma(
+            m.array("tile", 16, 64, dtype="bf16", alignment=1024, swizzle="128B"),
+            1024,
+            _parameters("bf16", (64, 8), "128B"),
+            offset="%c512",
+        ),
         fixed=_GOOD,
     ),
     Entry(

@@ -37,7 +37,9 @@ def barrier(name: str, arrivals: int = 1, count: int = 1, scope: str = "cta") ->
 
 def array(name: str, *shape: int, dtype: str = "f32", alignment: int = 16, swizzle: str = "none", more: str = "") -> str:
     sizes = ", ".join(map(str, shape))
-    attributes = f'name = "{name}", dtype = {dtype}, shape = array<i64: {sizes}>, alignment = {alignment} : i64, swizzle = "{swizzle}"{more}'
+    attributes = (
+        f'name = "{name}", dtype = {dtype}, shape = array<i64: {sizes}>, alignment = {alignment} : i64, swizzle = "{swizzle}"{more}'
+    )
     return f'%{name} = "fa4.shared_alloc"() {{{attributes}}} : () -> !fa4.shared'
 
 
@@ -131,7 +133,9 @@ def multiply(name: str, stride: int = 1024, swizzle: str = "128B", n: int = 8) -
     """One wgmma whose operands lie at the start of an array."""
     accumulators = ", ".join(["%zero"] * (n // 2))
     floats = ", ".join(["f32"] * (n // 2))
-    fields = f'n = {n} : i64, a_type = "bf16", b_type = "bf16", d_type = "f32", a_major = "k", b_major = "k", negate_a = false, negate_b = false'
+    fields = (
+        f'n = {n} : i64, a_type = "bf16", b_type = "bf16", d_type = "f32", a_major = "k", b_major = "k", negate_a = false, negate_b = false'
+    )
     return (
         "%zero = arith.constant 0.0 : f32\n%yes = arith.constant true\n"
         f'%matrix = "fa4.wgmma_descriptor"(%{name}, %c0) {{leading = 16 : i64, stride = {stride} : i64, swizzle = "{swizzle}"}} : (!fa4.shared, i32) -> i64\n'
@@ -146,3 +150,38 @@ def multiply_wait(n: int = 8) -> str:
     sums = ", ".join(f"%sums#{i}" for i in range(n // 2))
     names = f"%done:{n // 2}"
     return f'{names} = "fa4.wgmma_wait"({sums}) {{pending = 0 : i64}} : ({floats}) -> ({floats})'
+
+
+SOURCE = "%source: !llvm.ptr<1>"
+READY = (init("ready"), sync())
+
+
+def fill(*body: str, arrivals: int = 1) -> str:
+    """Thread 0 runs `body`; everybody waits for `full`."""
+    start = (barrier("full", arrivals), array("tile", 128), init("full"), sync())
+    return kernel(*start, when("%first", *body), wait("full"), arguments=SOURCE)
+
+
+def ring(refill: str, release: str, trips: str = "%trips", consumer_trips: str = "%trips", parity: str = "%phase") -> str:
+    """Two roles around one slot. `refill` runs before a copy, `release` after a use."""
+    turn = "%phase = arith.andi %i, %c1 : i32\n%fresh = arith.xori %phase, %c1 : i32"
+    produce = loop(trips, turn, refill, arrive_expect("full"), load("slot", "full"))
+    consume = loop(consumer_trips, turn, wait("full", parity), release)
+    return kernel(
+        barrier("full"),
+        barrier("empty"),
+        array("slot", 128),
+        init("full"),
+        init("empty"),
+        sync(),
+        role("producer", 0, 1, when("%first", produce)),
+        role("consumer", 1, 1, consume),
+        threads=64,
+        arguments="%source: !llvm.ptr<1>, %trips: i32, %other: i32",
+    )
+
+
+RELEASE = when("%second", arrive("empty"))
+GOOD_RING = ring(wait("empty", "%fresh"), RELEASE)
+PUBLISH = (barrier("ready", 256, scope="cluster"), init("ready"))
+EVERYONE = (arrive_remote("ready", "%c0"), arrive_remote("ready", "%c1"), wait("ready", scope="cluster"))
