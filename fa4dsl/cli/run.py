@@ -74,6 +74,11 @@ def command(
     return 0 if run.ok else WRONG
 
 
+def counted(number: int, what: str) -> str:
+    """A number with its noun."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def _show(run: CombineRun, chosen: bool) -> None:
     from fa4dsl.cli.console import console, print_facts, styled
 
@@ -83,7 +88,7 @@ def _show(run: CombineRun, chosen: bool) -> None:
             "kernel": run.kernel,
             "device": f"{run.device}{why}",
             "cluster": f"{' x '.join(map(str, run.cluster))}, grid {' x '.join(map(str, run.grid))}",
-            "problem": f"P={run.partitions}, D={run.depth}, {run.rows} rows, {run.tiles} tiles, {run.heads} heads, seed {run.seed}",
+            "problem": f"P={run.partitions}, D={run.depth}, {counted(run.rows, 'row')}, {counted(run.tiles, 'tile')}, {counted(run.heads, 'head')}, seed {run.seed}",
             "error": f"{run.max_abs_error:.3g} at most; the worst element reaches {100 * run.worst_share:.0f}% of its bound, {run.tolerance:.3g}",
             "time": f"{run.seconds:.3g} s, after {run.compile_seconds:.3g} s of compiling",
             "verdict": styled(run.verdict),

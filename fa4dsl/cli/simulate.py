@@ -27,8 +27,11 @@ import click
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the schedule.")
 @click.option("--strict", is_flag=True, help="Count reviews (disputed or unusual, such as memory read before it was written) as errors.")
+@click.option("--measure", is_flag=True, help="Count bytes by memory space, bank conflicts by line, and waits.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(file: Path, launch_file: Path, output: Path | None, schedule: str, seed: int, strict: bool, as_json: bool) -> int:
+def command(
+    file: Path, launch_file: Path, output: Path | None, schedule: str, seed: int, strict: bool, measure: bool, as_json: bool
+) -> int:
     """Run a PTX file in the simulator and check it: races, missing fences, hangs, lifetimes.
 
     Any sm_90a PTX will do, from this project, nvcc or Triton. LAUNCH.json is described in docs/simulator.md.
@@ -39,7 +42,7 @@ def command(file: Path, launch_file: Path, output: Path | None, schedule: str, s
     from fa4dsl.cli.app import UNUSABLE
     from fa4dsl.cli.console import print_diagnostics, print_json
     from fa4dsl.cli.progress import progress_bar
-    from fa4dsl.cli.reports import read_ptx, read_schedule, show_report
+    from fa4dsl.cli.reports import read_ptx, read_schedule, show_report, sources_beside
     from fa4dsl.runtime.diagnostics import Fa4dslError
     from fa4dsl.runtime.simulator.launch import load_launch, save_outputs
     from fa4dsl.runtime.simulator.run import simulate
@@ -47,8 +50,19 @@ def command(file: Path, launch_file: Path, output: Path | None, schedule: str, s
     name, seed = read_schedule(schedule, seed)
     try:
         launch = load_launch(launch_file)
+        ptx = read_ptx(file)
         with progress_bar(file.name, wanted=not as_json) as progress:
-            report = simulate(read_ptx(file), launch, schedule=name, seed=seed, progress=progress, strict=strict, name=str(file))
+            report = simulate(
+                ptx,
+                launch,
+                schedule=name,
+                seed=seed,
+                progress=progress,
+                sources=sources_beside(file, ptx),
+                measure=measure,
+                strict=strict,
+                name=str(file),
+            )
         if output is not None:
             save_outputs(launch, output)
     except Fa4dslError as error:
