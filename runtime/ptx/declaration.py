@@ -147,6 +147,10 @@ def parameters(cursor: Cursor) -> tuple[Variable, ...]:
         token = cursor.word() if cursor.peek().kind == "word" else cursor.peek()
         count, _, _ = _dimensions(cursor)
         natural = element or 1
-        found.append(Variable(token.text, first.text[1:], kind, count * element, natural if pointer_alignment else alignment or natural, line=token.line))
+        found.append(
+            Variable(
+                token.text, first.text[1:], kind, count * element, natural if pointer_alignment else alignment or natural, line=token.line
+            )
+        )
         cursor.accept(",")
     return tuple(found)

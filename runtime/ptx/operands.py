@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 SPECIALS = frozenset(
     f"%{name}{axis}" for name in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid") for axis in (".x", ".y", ".z")
 ) | frozenset(
-    "%laneid %warpid %nwarpid %smid %nsmid %gridid %clock %clock_hi %clock64 %globaltimer %globaltimer_lo %globaltimer_hi %cluster_ctarank "
-    "%cluster_nctarank %is_explicit_cluster %lanemask_eq %lanemask_le %lanemask_lt %lanemask_ge %lanemask_gt %total_smem_size "
-    "%dynamic_smem_size %aggr_smem_size %reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap "
-    "%reserved_smem_offset_0 %reserved_smem_offset_1 %current_graph_exec".split()
+    ["%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%cluster_ctarank", "%cluster_nctarank", "%is_explicit_cluster", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size", "%reserved_smem_offset_begin", "%reserved_smem_offset_end", "%reserved_smem_offset_cap", "%reserved_smem_offset_0", "%reserved_smem_offset_1", "%current_graph_exec"]
 ) | frozenset(f"%pm{i}" for i in range(8)) | frozenset(f"%envreg{i}" for i in range(32))  # fmt: skip
 
 
@@ -43,7 +40,7 @@ def _offset(cursor: Cursor) -> int:
     total = 0
     while cursor.peek().text in ("+", "-"):
         negative = cursor.next().text == "-"
-        value = integer(cursor) if cursor.peek().text != "-" else integer(cursor)
+        value = integer(cursor)
         total += -value if negative else value
     return total
 

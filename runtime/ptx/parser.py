@@ -61,7 +61,12 @@ class _Parser:
             cursor.next()
             self.module.address_size = integer(cursor)
             if self.module.address_size != 64:
-                fail("S002", Location(self.name, cursor.peek(-1).line), what=f".address_size {self.module.address_size}", line=cursor.peek(-1).line)
+                fail(
+                    "S002",
+                    Location(self.name, cursor.peek(-1).line),
+                    what=f".address_size {self.module.address_size}",
+                    line=cursor.peek(-1).line,
+                )
         elif text == ".file":
             self.skip_line()
         elif text == ".section":
@@ -117,7 +122,7 @@ class _Parser:
                 function.directives[directive] = (integer(cursor),) if cursor.peek().kind == "number" else ()
             else:
                 fail("S002", Location(self.name, cursor.peek(-1).line), what="." + directive, line=cursor.peek(-1).line)
-        if cursor.accept(";") or external and cursor.peek().text != "{":
+        if cursor.accept(";") or (external and cursor.peek().text != "{"):
             function.defined = False
             self.module.functions.setdefault(function.name, function)
             return

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fa4dsl.runtime.simulator.layout import CONSTANT_WINDOW, GLOBAL_BASE, LOCAL_WINDOW, RANK_SHIFT, RESERVED_SHARED, SHARED_WINDOW, WINDOW_BYTES
+from fa4dsl.runtime.simulator.layout import (
+    CONSTANT_WINDOW,
+    GLOBAL_BASE,
+    LOCAL_WINDOW,
+    RANK_SHIFT,
+    RESERVED_SHARED,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+)
 from fa4dsl.runtime.simulator.selection import Ints, Row, Selection, narrow
 
 if TYPE_CHECKING:
@@ -30,7 +38,9 @@ class Resolver:
     `space`: "global", "shared" (own block), "shared::cluster", "local" or "const". `resolve(threads)` gives arena offsets.
     """
 
-    def __init__(self, machine: Machine, site: Instruction, space: str, row: Row, offset: int, size: int, alignment: int | None = None) -> None:
+    def __init__(
+        self, machine: Machine, site: Instruction, space: str, row: Row, offset: int, size: int, alignment: int | None = None
+    ) -> None:
         self.machine = machine
         self.site = site
         self.space = space
@@ -129,8 +139,10 @@ class Resolver:
             if mask and int(np.bitwise_or.reduce(offsets)) & mask:
                 self.misaligned(threads, offsets.astype(np.int64))
             if single:
-                return offsets.astype(np.int64)
-            return (offsets.astype(np.int64) if wide else offsets) + base[threads]
+                alone: Ints = offsets.astype(np.int64)
+                return alone
+            physical: Ints = (offsets.astype(np.int64) if wide else offsets) + base[threads]
+            return physical
 
         return resolve
 
@@ -153,7 +165,11 @@ class Resolver:
             offsets = (values & OFFSET_MASK) - RESERVED_SHARED
             bad = (rank < 0) | (rank >= grid.cluster_size) | (offsets < 0) | (offsets > limit)
             if bad.any():
-                self.outside(threads, bad, f"outside the cluster's shared memory ({grid.cluster_size} blocks of {self.machine.memory.shared_bytes} bytes)")
+                self.outside(
+                    threads,
+                    bad,
+                    f"outside the cluster's shared memory ({grid.cluster_size} blocks of {self.machine.memory.shared_bytes} bytes)",
+                )
             if mask and int(np.bitwise_or.reduce(offsets)) & mask:
                 self.misaligned(threads, offsets)
             physical: Ints = (first[threads] + rank) * grid.shared_stride + offsets
@@ -195,7 +211,12 @@ class Resolver:
         return resolve
 
 
-WINDOWS = (("global", GLOBAL_BASE, CONSTANT_WINDOW), ("const", CONSTANT_WINDOW, LOCAL_WINDOW), ("local", LOCAL_WINDOW, SHARED_WINDOW), ("shared", SHARED_WINDOW, SHARED_WINDOW + WINDOW_BYTES))
+WINDOWS = (
+    ("global", GLOBAL_BASE, CONSTANT_WINDOW),
+    ("const", CONSTANT_WINDOW, LOCAL_WINDOW),
+    ("local", LOCAL_WINDOW, SHARED_WINDOW),
+    ("shared", SHARED_WINDOW, SHARED_WINDOW + WINDOW_BYTES),
+)
 
 
 class Generic:

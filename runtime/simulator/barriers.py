@@ -85,13 +85,17 @@ class Barriers:
         total = self.machine.grid.warps_per_cta
         needed = barrier.needed or total * 32
         if barrier.arrived < needed:
-            # exited warps count, but only once nobody else can come
+            # Exited warps count, but only for a barrier of all threads of the block (no count given), and once nobody else can come (PTX ISA, exit).
+            if barrier.needed:
+                return False
             live = self._live_set(cta)
             if barrier.arrived + 32 * (total - len(live)) < needed or not live <= set(barrier.warps):
                 return False
         del self.named[(cta, number)]
         machine = self.machine
         machine.progress_marks += 1
+        if machine.checker is not None:
+            machine.checker.named_phase(barrier.first_site, machine.grid.first_cta + cta, number, barrier.tokens)
         for group in barrier.waiting:
             if group.destination is not None:
                 value: int | bool = barrier.true_count
@@ -150,7 +154,9 @@ class Barriers:
         if barrier is None:
             return None
         needed = barrier.needed or self.machine.grid.warps_per_cta * 32
-        return BarrierState("bar", number, self.machine.grid.first_cta + cta, 0, needed, needed - barrier.arrived, 0, tuple(barrier.arrivals))
+        return BarrierState(
+            "bar", number, self.machine.grid.first_cta + cta, 0, needed, needed - barrier.arrived, 0, tuple(barrier.arrivals)
+        )
 
     def cluster_state(self, cluster: int) -> BarrierState:
         grid = self.machine.grid

@@ -70,9 +70,16 @@ class Build:
         self.buffers.finish()
         cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
         explicit = "explicitcluster" in self.function.directives or "reqnctapercluster" in self.function.directives or cluster > 1
-        self.grid = Grid(launch.grid, launch.block, launch.cluster, self._wave_clusters(functions, cluster), self.storage.shared_bytes, explicit)
+        self.grid = Grid(
+            launch.grid, launch.block, launch.cluster, self._wave_clusters(functions, cluster), self.storage.shared_bytes, explicit
+        )
         geometry = Geometry(
-            self.grid.ctas, self.grid.threads_per_cta, self.grid.cluster_size, self.grid.shared_stride, self.storage.shared_bytes, self.buffers.end + 64
+            self.grid.ctas,
+            self.grid.threads_per_cta,
+            self.grid.cluster_size,
+            self.grid.shared_stride,
+            self.storage.shared_bytes,
+            self.buffers.end + 64,
         )
         checker = make_checker(geometry, self)
         memory = Memory(self.grid, self.buffers, self.storage.constant_bytes, self.storage.local_bytes, shadow=checker is not None)
@@ -92,10 +99,14 @@ class Build:
         """How many clusters run at a time: as many as an H200 holds, less where the memory of this machine would not do."""
         threads = round_up(self.launch.block[0] * self.launch.block[1] * self.launch.block[2], 32)
         shared = self.storage.shared_bytes + 1024
-        fit = min(THREADS_PER_MULTIPROCESSOR // threads, BLOCKS_PER_MULTIPROCESSOR, SHARED_PER_MULTIPROCESSOR // min(shared, MAXIMUM_SHARED + 1024))
+        fit = min(
+            THREADS_PER_MULTIPROCESSOR // threads,
+            BLOCKS_PER_MULTIPROCESSOR,
+            SHARED_PER_MULTIPROCESSOR // min(shared, MAXIMUM_SHARED + 1024),
+        )
         resident = max(fit, 1) * SIMULATED_MULTIPROCESSORS // cluster
         registers = sum(np.dtype(REGISTER_DTYPE[kind]).itemsize for function in functions for kind in function.registers.values())
-        bytes_per_cluster = cluster * (threads * (registers + self.storage.local_bytes + 64) + shared)
+        bytes_per_cluster: int = cluster * (threads * (registers + self.storage.local_bytes + 64) + shared)
         return max(1, min(resident, WAVE_MEMORY // bytes_per_cluster))
 
     def _fill(self, memory: Memory) -> None:
@@ -129,7 +140,12 @@ class Build:
             decoder.bases[function.name] = position
             position += len(function.instructions) + 1
         if position >= 1 << 20:
-            fail("S002", Location(self.module.name, self.function.line), what=f"a program of {position} instructions", line=self.function.line)
+            fail(
+                "S002",
+                Location(self.module.name, self.function.line),
+                what=f"a program of {position} instructions",
+                line=self.function.line,
+            )
         for function in functions:
             decoder.decode_function(function)
         program.cut(schedule.fine, decoder.begins | set(decoder.bases.values()))

@@ -148,7 +148,12 @@ class Decoder:
         if isinstance(operand, Special):
             row = self.grid.specials.get(operand.name)
             if row is None:
-                self.wrong(instruction, f"the special register {operand.name} can only be read by mov" if operand.name in DYNAMIC_SPECIALS else f"{operand.name} is not supported")
+                self.wrong(
+                    instruction,
+                    f"the special register {operand.name} can only be read by mov"
+                    if operand.name in DYNAMIC_SPECIALS
+                    else f"{operand.name} is not supported",
+                )
             return row
         if isinstance(operand, Symbol):
             return self.symbol(instruction, operand.name, operand.offset, dtype)
@@ -345,7 +350,15 @@ class Decoder:
             self.program.sites.append(instruction)
             self.program.steps.append(self.decode(instruction))
         # running off the end of a function is a return
-        final = Instruction("ret", (), None, False, function.instructions[-1].ptx_line if function.instructions else function.line, None, len(function.instructions))
+        final = Instruction(
+            "ret",
+            (),
+            None,
+            False,
+            function.instructions[-1].ptx_line if function.instructions else function.line,
+            None,
+            len(function.instructions),
+        )
         self.program.sites.append(final)
         self.program.steps.append(self.decode(final))
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -96,11 +96,11 @@ class Checker(Protocol):
         order: Order,
         scope: Scope,
         remote: bool,
-        values: npt.NDArray[np.uint8] | None = None,
+        values: Callable[[], npt.NDArray[Any]] | None = None,
     ) -> None:
         """A generic-proxy access of `size` bytes at each address (ldmatrix/stmatrix: 16-byte rows). `remote`: made through a shared::cluster address (the target
-        CTA may still be the own one). `values`, uint8 of shape [threads, size], are the bytes of a store: lanes of one instruction that store different values to one
-        address race; without `values` this one check is left out. An atomic (atom, red) is one call with access "atomic".
+        CTA may still be the own one). `values` gives what a store writes, one row for each thread (called only where lanes of one
+        instruction meet at one address: different values race; without `values` this one check is left out). An atomic (atom, red) is one call with access "atomic".
         Strong accesses and atomics synchronise by themselves: the checker keeps the release and acquire patterns, the machine does not call `release` or `join` for them."""
 
     def mbarrier_access(self, site: Instruction, threads: Ints, addresses: Ints, operation: str, remote: bool) -> None:
@@ -108,6 +108,9 @@ class Checker(Protocol):
         Call it BEFORE the `release` (arrive) or the `join` (successful wait) that belongs to the operation: an edge that comes from the barrier itself must not
         count for init-before-use. A wait is reported once when it starts to block or first polls, and may be reported again at success. For the mbarrier operand of
         asynchronous copies: at issue, with operation "complete_tx", the issuing thread, and every barrier that will be signalled (multicast: one per masked CTA)."""
+
+    def unconsumed(self, site: Instruction, threads: Ints, address: int, phase: int) -> None:
+        """An arrive on the mbarrier's phase `phase` + 1 while no wait has returned true for `phase` yet."""
 
     # -- synchronisation
     def release(self, site: Instruction, threads: Ints, scope: Scope, order: Order = "release") -> Token:
@@ -124,6 +127,9 @@ class Checker(Protocol):
 
     def init_fence(self, site: Instruction, threads: Ints) -> None:
         """fence.mbarrier_init.release.cluster."""
+
+    def named_phase(self, site: Instruction, cta: int, barrier: int, tokens: Sequence[Token]) -> None:
+        """A phase of a CTA's named barrier has completed with these arrivals (before their joins)."""
 
     def warp_sync(self, site: Instruction, groups: Sequence[Ints]) -> None:
         """bar.warp.sync (each group: the lanes that met): all-to-all order among them."""

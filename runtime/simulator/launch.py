@@ -178,7 +178,19 @@ class _Reader:
         return ScalarArgument(bits, dtype.itemsize)
 
     def tensor_map(self, where: str, value: Any, buffers: Mapping[str, Bytes]) -> TensorMapArgument:
-        known = {"buffer", "dtype", "sizes", "strides_bytes", "box", "element_strides", "swizzle", "oob_fill", "offset", "interleave", "l2_promotion"}
+        known = {
+            "buffer",
+            "dtype",
+            "sizes",
+            "strides_bytes",
+            "box",
+            "element_strides",
+            "swizzle",
+            "oob_fill",
+            "offset",
+            "interleave",
+            "l2_promotion",
+        }
         entry = self.object(value, where, known, {"buffer", "dtype", "sizes", "strides_bytes", "box"})
         sizes = self.integers(entry["sizes"], f"{where}: sizes")
         rank = len(sizes)
@@ -202,7 +214,9 @@ class _Reader:
             oob_fill=fill,
         )
         offset = entry.get("offset", 0)
-        return TensorMapArgument(record, self.known_buffer(where, entry["buffer"], buffers), self.integer(offset, f"{where}: offset", -(1 << 40)))
+        return TensorMapArgument(
+            record, self.known_buffer(where, entry["buffer"], buffers), self.integer(offset, f"{where}: offset", -(1 << 40))
+        )
 
     def read(self) -> Launch:
         try:
@@ -228,7 +242,10 @@ class _Reader:
         for name, dtype in outputs.items():
             self.known_buffer("outputs", name, arrays)
             if len(arrays[name]) % self.numpy_dtype(dtype, f"output {name!r}").itemsize:
-                self.wrong(f"output {name!r} has {len(arrays[name])} bytes, which is not a whole number of {dtype}", "choose a dtype that divides the buffer")
+                self.wrong(
+                    f"output {name!r} has {len(arrays[name])} bytes, which is not a whole number of {dtype}",
+                    "choose a dtype that divides the buffer",
+                )
         return Launch(
             kernel=self.text(entry["kernel"], "kernel"),
             grid=self.triple(entry["grid"], "grid"),
@@ -250,7 +267,11 @@ def output_array(launch: Launch, name: str) -> npt.NDArray[Any]:
     """An output buffer under its dtype; bfloat16 and the 8-bit floats as raw unsigned integers, which .npy files can hold."""
     found = find_dtype(launch.outputs[name])
     assert found is not None
-    plain = found.numpy if found.numpy.kind in "iufb" and found.numpy_name.startswith(("int", "uint", "float16", "float32", "float64", "bool")) else np.dtype(f"u{found.size}")
+    plain = (
+        found.numpy
+        if found.numpy.kind in "iufb" and found.numpy_name.startswith(("int", "uint", "float16", "float32", "float64", "bool"))
+        else np.dtype(f"u{found.size}")
+    )
     array: npt.NDArray[Any] = launch.buffers[name].view(plain)
     return array
 
@@ -266,5 +287,11 @@ def save_outputs(launch: Launch, directory: str | Path) -> list[Path]:
             np.save(path, output_array(launch, name))
             written.append(path)
     except OSError as error:
-        fail("S009", Location(str(folder), 0), file=str(folder), what=f"cannot be written ({error})", how="give a directory that can be written")
+        fail(
+            "S009",
+            Location(str(folder), 0),
+            file=str(folder),
+            what=f"cannot be written ({error})",
+            how="give a directory that can be written",
+        )
     return written

@@ -56,7 +56,9 @@ class Machine:
     mbarriers: Mbarriers
     asynchronous: Asynchronous
 
-    def __init__(self, grid: Grid, memory: Memory, schedule: Schedule, checker: Checker | None, measures: Measures | None, step_limit: int) -> None:
+    def __init__(
+        self, grid: Grid, memory: Memory, schedule: Schedule, checker: Checker | None, measures: Measures | None, step_limit: int
+    ) -> None:
         self.grid = grid
         self.memory = memory
         self.schedule = schedule
@@ -102,7 +104,7 @@ class Machine:
         return Location(self.program.name, site.ptx_line)
 
     def finding(self, code: str, site: Instruction, **fields: Any) -> Diagnostic:
-        notes = (f"PTX line {site.ptx_line}: {site.mnemonic}",)
+        notes: tuple[str, ...] = (f"PTX line {site.ptx_line}: {site.mnemonic}",)
         place = site.place
         while place is not None and place.inlined is not None:
             place = place.inlined
@@ -158,7 +160,13 @@ class Machine:
             own = (wanted >> (candidates & 31)) & 1
             if not own.all():
                 bad = int(candidates[own == 0][0])
-                self.fault("S018", site, bad, what=f"the lane is not in its own member mask {int(mask[bad]):#010x}", how="put every lane that executes the instruction into the mask")
+                self.fault(
+                    "S018",
+                    site,
+                    bad,
+                    what=f"the lane is not in its own member mask {int(mask[bad]):#010x}",
+                    how="put every lane that executes the instruction into the mask",
+                )
             ready = candidates[(wanted & live[index] & ~lanes[index]) == 0]
         self.rendezvous_at[ready] = 0
         if len(ready) < len(numbers) or not len(ready):

@@ -38,6 +38,8 @@ class Mbarrier:
     """Of the last completed phase."""
     arrivals: list[Arrival] = field(default_factory=list)
     waiting: list[Ints] = field(default_factory=list)
+    consumed: int = -1
+    """The latest phase that some wait has found complete."""
 
 
 class Mbarriers:
@@ -91,6 +93,7 @@ class Mbarriers:
 
     def expect(self, site: Instruction, thread: int, barrier: Mbarrier, count: int) -> None:
         barrier.transactions += count
+        barrier.arrivals.append(Arrival(site, (int(self.machine.grid.event_thread[thread]),), count, "expect_tx"))
         self._check_range(site, thread, barrier)
 
     def complete(self, site: Instruction, thread: int, address: int, count: int, token: Token | None) -> None:
@@ -103,8 +106,21 @@ class Mbarriers:
         self._check_range(site, thread, barrier)
         self._finish(barrier)
 
-    def arrive(self, site: Instruction, numbers: Ints, barrier: Mbarrier, counts: Ints, tokens: list[Token], drop: bool = False, may_complete: bool = True) -> Ints:
+    def arrive(
+        self,
+        site: Instruction,
+        numbers: Ints,
+        barrier: Mbarrier,
+        counts: Ints,
+        tokens: list[Token],
+        drop: bool = False,
+        may_complete: bool = True,
+    ) -> Ints:
         """Arrivals of `numbers` in thread order; returns the state tokens: phase and pending count before each arrival."""
+        if barrier.consumed < barrier.phase - 1 and self.machine.checker is not None:
+            threads = self.machine.grid.event_thread[numbers]
+            address = barrier.address + self.machine.grid.first_cta * self.machine.grid.shared_stride
+            self.machine.checker.unconsumed(site, threads, address, barrier.phase - 1)
         states = np.empty(len(numbers), np.int64)
         total = int(counts.sum())
         if total <= barrier.pending:
@@ -112,7 +128,9 @@ class Mbarriers:
             states[:] = (barrier.phase << 32) | before
             self._arrive_once(site, numbers, barrier, total, tokens, drop)
             if not may_complete and barrier.pending == 0 and barrier.transactions == 0:
-                self.machine.fault("S015", site, int(numbers[0]), address=self.shown(barrier.address), what="arrive.noComplete would complete the phase")
+                self.machine.fault(
+                    "S015", site, int(numbers[0]), address=self.shown(barrier.address), what="arrive.noComplete would complete the phase"
+                )
             self._finish(barrier)
             return states
         for index, thread in enumerate(numbers.tolist()):
@@ -120,7 +138,13 @@ class Mbarriers:
             self._arrive_once(site, numbers[index : index + 1], barrier, int(counts[index]), tokens, drop)
             if barrier.pending < 0:
                 got = barrier.expected - barrier.pending
-                self.machine.fault("S015", site, thread, address=self.shown(barrier.address), what=f"{got} arrivals in a phase that expects {barrier.expected}")
+                self.machine.fault(
+                    "S015",
+                    site,
+                    thread,
+                    address=self.shown(barrier.address),
+                    what=f"{got} arrivals in a phase that expects {barrier.expected}",
+                )
             self._finish(barrier)
         return states
 
@@ -128,7 +152,13 @@ class Mbarriers:
         if drop:
             barrier.expected -= count
             if barrier.expected < 0:
-                self.machine.fault("S015", site, int(numbers[0]), address=self.shown(barrier.address), what="arrive_drop leaves fewer than no expected arrivals")
+                self.machine.fault(
+                    "S015",
+                    site,
+                    int(numbers[0]),
+                    address=self.shown(barrier.address),
+                    what="arrive_drop leaves fewer than no expected arrivals",
+                )
         barrier.pending -= count
         for token in tokens:
             if not barrier.tokens or barrier.tokens[-1] is not token:
@@ -138,7 +168,9 @@ class Mbarriers:
 
     def _check_range(self, site: Instruction, thread: int, barrier: Mbarrier) -> None:
         if not -LIMIT <= barrier.transactions <= LIMIT:
-            self.machine.fault("S015", site, thread, address=self.shown(barrier.address), what=f"the transaction count becomes {barrier.transactions}")
+            self.machine.fault(
+                "S015", site, thread, address=self.shown(barrier.address), what=f"the transaction count becomes {barrier.transactions}"
+            )
 
     def _finish(self, barrier: Mbarrier) -> None:
         """Completes the phase when all arrivals and bytes are there."""
@@ -159,4 +191,14 @@ class Mbarriers:
         grid = self.machine.grid
         cta = barrier.address // grid.shared_stride + grid.first_cta
         address = barrier.address + grid.first_cta * grid.shared_stride
-        return BarrierState("mbarrier", address, cta, barrier.phase, barrier.expected, barrier.pending, barrier.transactions, tuple(barrier.arrivals), barrier.initialised)
+        return BarrierState(
+            "mbarrier",
+            address,
+            cta,
+            barrier.phase,
+            barrier.expected,
+            barrier.pending,
+            barrier.transactions,
+            tuple(barrier.arrivals),
+            barrier.initialised,
+        )

@@ -141,7 +141,9 @@ def _checker(geometry: Geometry, build: Build, manifest: Manifest | None, strict
     for variable, offset in build.shared_variables():
         if plain_name(variable.name) not in known:
             shared.append(Object(plain_name(variable.name), offset, variable.size, TYPE_BYTES[variable.type]))
-    buffers = [Object(name, start, size) for name, start, size in zip(build.buffers.names, build.buffers.starts, build.buffers.sizes, strict=True)]
+    buffers = [
+        Object(name, start, size) for name, start, size in zip(build.buffers.names, build.buffers.starts, build.buffers.sizes, strict=True)
+    ]
     return make_checker(
         geometry,
         shared=shared,

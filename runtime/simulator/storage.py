@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.diagnostics import Location, fail
 from fa4dsl.runtime.ptx.instruction import Immediate, Symbol
-from fa4dsl.runtime.simulator.layout import BUFFER_ALIGNMENT, CONSTANT_WINDOW, GLOBAL_BASE, LOCAL_WINDOW, RESERVED_SHARED, SHARED_WINDOW, round_up
+from fa4dsl.runtime.simulator.layout import (
+    BUFFER_ALIGNMENT,
+    CONSTANT_WINDOW,
+    GLOBAL_BASE,
+    LOCAL_WINDOW,
+    RESERVED_SHARED,
+    SHARED_WINDOW,
+    round_up,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

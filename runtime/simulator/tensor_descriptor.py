@@ -9,15 +9,17 @@ import struct
 from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.dtypes import DTYPES
-from fa4dsl.runtime.tensor_map import TensorMapDescription
+from fa4dsl.runtime.tensor_map import OobFill, TensorMapDescription
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from fa4dsl.runtime.manifest import Swizzle
+
 MAGIC = 0x46344D41  # "FA4M" in spirit; lets a stray 128 bytes be told from a map
 SIZE = 128
-_SWIZZLES = ("none", "32B", "64B", "128B")
-_FILLS = ("zero", "nan")
+_SWIZZLES: tuple[Swizzle, ...] = ("none", "32B", "64B", "128B")
+_FILLS: tuple[OobFill, ...] = ("zero", "nan")
 _NAMES = tuple(DTYPES)
 _FORMAT = "<IBBBBQ5Q4Q5H5B"
 """Magic, dtype, rank, swizzle, fill, base address, sizes, strides, box, element strides."""

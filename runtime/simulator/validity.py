@@ -52,21 +52,36 @@ def check_launch(module: Module, function: Function, launch: Launch, shared_byte
         impossible(f"a cluster of {cluster} blocks; at most {MAXIMUM_CLUSTER} are possible", "use smaller clusters")
     for axis, (blocks, per) in enumerate(zip(launch.grid, launch.cluster, strict=True)):
         if blocks % per:
-            impossible(f"grid dimension {'xyz'[axis]} is {blocks}, not a multiple of the cluster's {per}", "round the grid up to whole clusters and let the extra blocks return")
+            impossible(
+                f"grid dimension {'xyz'[axis]} is {blocks}, not a multiple of the cluster's {per}",
+                "round the grid up to whole clusters and let the extra blocks return",
+            )
     directives = function.directives
 
     def three(values: tuple[int, ...]) -> tuple[int, ...]:
         return (*values, 1, 1)[:3]
 
     if "reqntid" in directives and three(directives["reqntid"]) != tuple(launch.block):
-        impossible(f"block {tuple(launch.block)}, but the kernel was compiled with .reqntid {three(directives['reqntid'])}", "launch with exactly that block")
+        impossible(
+            f"block {tuple(launch.block)}, but the kernel was compiled with .reqntid {three(directives['reqntid'])}",
+            "launch with exactly that block",
+        )
     if "maxntid" in directives and threads > _product(directives["maxntid"]):
-        impossible(f"a block of {threads} threads, but the kernel was compiled with .maxntid {directives['maxntid']}", "launch at most that many threads, or compile with larger launch bounds")
+        impossible(
+            f"a block of {threads} threads, but the kernel was compiled with .maxntid {directives['maxntid']}",
+            "launch at most that many threads, or compile with larger launch bounds",
+        )
     if "reqnctapercluster" in directives and three(directives["reqnctapercluster"]) != tuple(launch.cluster):
         needed = three(directives["reqnctapercluster"])
-        impossible(f"cluster {tuple(launch.cluster)}, but the kernel was compiled with .reqnctapercluster {needed}", f"launch with cluster {needed}")
+        impossible(
+            f"cluster {tuple(launch.cluster)}, but the kernel was compiled with .reqnctapercluster {needed}",
+            f"launch with cluster {needed}",
+        )
     if "maxclusterrank" in directives and cluster > directives["maxclusterrank"][0]:
-        impossible(f"a cluster of {cluster} blocks, but the kernel was compiled with .maxclusterrank {directives['maxclusterrank'][0]}", "use a smaller cluster")
+        impossible(
+            f"a cluster of {cluster} blocks, but the kernel was compiled with .maxclusterrank {directives['maxclusterrank'][0]}",
+            "use a smaller cluster",
+        )
     if shared_bytes > MAXIMUM_SHARED:
         impossible(f"{shared_bytes} bytes of shared memory a block; {MAXIMUM_SHARED} are possible", "use fewer or smaller tiles")
     _check_arguments(function, launch, place)
@@ -90,6 +105,14 @@ def _check_arguments(function: Function, launch: Launch, place: Location) -> Non
             if argument.buffer not in launch.buffers:
                 fail("S007", place, what=f"{label} lies over the unknown buffer {argument.buffer!r}")
             if parameter.size not in (128, 8):
-                fail("S007", place, what=f"{label} is a tensor map (128 bytes, or a pointer to one), the parameter has {parameter.size} bytes")
+                fail(
+                    "S007",
+                    place,
+                    what=f"{label} is a tensor map (128 bytes, or a pointer to one), the parameter has {parameter.size} bytes",
+                )
             if parameter.size == 128 and parameter.alignment < 64:
-                fail("S007", place, what=f"{label} is a tensor map, but the parameter is aligned to {parameter.alignment} bytes only; it needs 64")
+                fail(
+                    "S007",
+                    place,
+                    what=f"{label} is a tensor map, but the parameter is aligned to {parameter.alignment} bytes only; it needs 64",
+                )

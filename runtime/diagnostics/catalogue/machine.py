@@ -45,7 +45,7 @@ MACHINE: tuple[Entry, ...] = (
         "no such kernel",
         "the PTX has no kernel {kernel!r}; it has {known}",
         "give one of these names as the launch's kernel",
-        "A launch names the .entry symbol, which for C++ is the mangled name unless the kernel is extern \"C\".",
+        'A launch names the .entry symbol, which for C++ is the mangled name unless the kernel is extern "C".',
     ),
     Entry(
         "S007",

@@ -10,7 +10,15 @@ from fa4dsl.runtime.simulator.layout import CONSTANT_WINDOW, GLOBAL_BASE, LOCAL_
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Selection
 
-_WINDOW_OF = {"global": 0, "const": 0, "param": 0, "local": LOCAL_WINDOW, "shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::cluster": SHARED_WINDOW}
+_WINDOW_OF = {
+    "global": 0,
+    "const": 0,
+    "param": 0,
+    "local": LOCAL_WINDOW,
+    "shared": SHARED_WINDOW,
+    "shared::cta": SHARED_WINDOW,
+    "shared::cluster": SHARED_WINDOW,
+}
 
 
 @handles("cvta")
@@ -85,11 +93,23 @@ def mapa(decoder: Decoder, instruction: Instruction) -> Step:
         wanted = ranks[threads].astype(np.int64)
         if int(wanted.max()) >= grid.cluster_size:
             bad = int(grid.arange[threads][wanted >= grid.cluster_size][0])
-            machine.fault("S016", instruction, bad, what=f"rank {int(ranks[bad])} in a cluster of {grid.cluster_size}", how="keep the rank below %cluster_nctarank")
+            machine.fault(
+                "S016",
+                instruction,
+                bad,
+                what=f"rank {int(ranks[bad])} in a cluster of {grid.cluster_size}",
+                how="keep the rank below %cluster_nctarank",
+            )
         offsets = row[threads].astype(np.int64) - base
         if base and (offsets < 0).any():
             bad = int(grid.arange[threads][offsets < 0][0])
-            machine.fault("S016", instruction, bad, what=f"{int(row[bad]):#x} is no generic address of shared memory", how="use mapa.shared::cluster for 32-bit shared addresses, or cvta.shared first")
+            machine.fault(
+                "S016",
+                instruction,
+                bad,
+                what=f"{int(row[bad]):#x} is no generic address of shared memory",
+                how="use mapa.shared::cluster for 32-bit shared addresses, or cvta.shared first",
+            )
         out[threads] = ((offsets & keep) | (wanted << RANK_SHIFT)) + base
 
     return Step(run)

@@ -15,6 +15,7 @@ from fa4dsl.runtime.simulator.numerics.atomic import supports, update_in_order
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Row, Selection
 
+
 @handles("atom")
 def atom(decoder: Decoder, instruction: Instruction) -> Step:
     """``atom{.sem}{.scope}{.space}.op.type d, [a], b{, c}``, also with `.v2`..`.v8` of 16- and 32-bit floats (sm_90)."""
@@ -47,7 +48,10 @@ def _atomic(decoder: Decoder, instruction: Instruction, returns: bool) -> Step:
     outs: list[Row | None] = []
     if returns:
         head = operands.pop(0)
-        outs = [None if isinstance(item, Sink) else decoder.register_of(instruction, item) for item in (head.elements if isinstance(head, Vector) else (head,))]
+        outs = [
+            None if isinstance(item, Sink) else decoder.register_of(instruction, item)
+            for item in (head.elements if isinstance(head, Vector) else (head,))
+        ]
     needed = 3 if operation == "cas" else 2
     if len(operands) - (1 if words.cache_hint else 0) != needed:
         decoder.wrong(instruction, f"takes {needed} operands after the destination")
@@ -113,4 +117,3 @@ def _wide(decoder: Decoder, instruction: Instruction, operation: str, words: Any
                     out["low"][thread], out["high"][thread] = old
 
     return Step(run, visible=True)
-

@@ -32,7 +32,11 @@ def masked_ranks(decoder: Decoder, instruction: Instruction, thread: int, mask: 
     size = decoder.grid.cluster_size
     if mask >> size or not mask:
         decoder.machine.fault(
-            "S012", instruction, thread, what=f"the multicast mask {mask:#x} in a cluster of {size} blocks", how="set one bit for each rank of the cluster that receives, and no other"
+            "S012",
+            instruction,
+            thread,
+            what=f"the multicast mask {mask:#x} in a cluster of {size} blocks",
+            how="set one bit for each rank of the cluster that receives, and no other",
         )
     return [rank for rank in range(size) if mask >> rank & 1]
 
@@ -118,7 +122,11 @@ def _plain(decoder: Decoder, instruction: Instruction, form: Words, operands: li
                 resolver.outside(one, np.ones(1, np.bool_), memory.buffers.describe(at, size))
         elif at % grid.shared_stride + size > memory.shared_bytes:
             resolver.size = size
-            resolver.outside(one, np.ones(1, np.bool_), f"reaching {at % grid.shared_stride + size - memory.shared_bytes} bytes past the block's {memory.shared_bytes} bytes")
+            resolver.outside(
+                one,
+                np.ones(1, np.bool_),
+                f"reaching {at % grid.shared_stride + size - memory.shared_bytes} bytes past the block's {memory.shared_bytes} bytes",
+            )
 
     def run(threads: Selection) -> None:
         numbers = grid.arange[threads]
@@ -127,19 +135,44 @@ def _plain(decoder: Decoder, instruction: Instruction, form: Words, operands: li
         for thread, to, at, signal in zip(numbers.tolist(), targets.tolist(), sources.tolist(), barriers.tolist(), strict=True):
             size = int(sizes[thread])
             if size % 16:
-                machine.fault("S012", instruction, thread, what=f"a size of {size} bytes, which is not a multiple of 16", how="copy a multiple of 16 bytes")
+                machine.fault(
+                    "S012",
+                    instruction,
+                    thread,
+                    what=f"a size of {size} bytes, which is not a multiple of 16",
+                    how="copy a multiple of 16 bytes",
+                )
             check(source, thread, at, size)
             check(target, thread, to, size)
             places = [to]
             signals = [] if form.bulk_group else [Signal(signal, size)]
             if signals and to // grid.shared_stride != signal // grid.shared_stride:
-                machine.fault("S012", instruction, thread, what="the barrier lies in another block than the destination", how="map the destination and the barrier to the same block")
+                machine.fault(
+                    "S012",
+                    instruction,
+                    thread,
+                    what="the barrier lies in another block than the destination",
+                    how="map the destination and the barrier to the same block",
+                )
             if mask is not None:
                 first = int(grid.cta[thread]) - int(grid.rank[thread])
                 ranks = masked_ranks(decoder, instruction, thread, int(mask[thread]))
                 places = [(first + rank) * grid.shared_stride + to % grid.shared_stride for rank in ranks]
                 signals = [Signal((first + rank) * grid.shared_stride + signal % grid.shared_stride, size) for rank in ranks]
-            _issue(decoder, instruction, thread, form, kind_name, at, places, size, signals, operation, kind, None if byte_mask is None else int(byte_mask[thread]))
+            _issue(
+                decoder,
+                instruction,
+                thread,
+                form,
+                kind_name,
+                at,
+                places,
+                size,
+                signals,
+                operation,
+                kind,
+                None if byte_mask is None else int(byte_mask[thread]),
+            )
 
     return Step(run, visible=True)
 

@@ -114,7 +114,9 @@ def _copy(decoder: Decoder, source_function: str, source: Variable, target_funct
     return copy
 
 
-def _transfer(decoder: Decoder, instruction: Instruction, caller_item: Operand, callee: Function, item: Variable, into_callee: bool) -> Callable[[Selection], None]:
+def _transfer(
+    decoder: Decoder, instruction: Instruction, caller_item: Operand, callee: Function, item: Variable, into_callee: bool
+) -> Callable[[Selection], None]:
     """Moves one argument or result."""
     caller = decoder.function.name
     if item.space == "reg":
@@ -180,9 +182,16 @@ def call(decoder: Decoder, instruction: Instruction) -> Step:
             step = choices.get(int(value))
             part = grid.arange[threads][values == value]
             if step is None or step.control is None:
-                machine.fault("S016", instruction, int(part[0]), what=f"{int(value):#x} is not the address of a function with this signature", how="call through the address of a function in this file")
+                machine.fault(
+                    "S016",
+                    instruction,
+                    int(part[0]),
+                    what=f"{int(value):#x} is not the address of a function with this signature",
+                    how="call through the address of a function in this file",
+                )
             following = step.control(part, pc)
-            machine.key[part] = following
+            if following is not None:
+                machine.key[part] = following
         return None
 
     return Step(control=indirect)
@@ -216,8 +225,14 @@ def _direct(decoder: Decoder, instruction: Instruction, name: str, results: tupl
         decoder.wrong(instruction, f"{name} takes {len(callee.parameters)} arguments and gives {len(callee.returns)} results")
     machine, grid = decoder.machine, decoder.grid
     calls = stack(decoder)
-    ins = [_transfer(decoder, instruction, item, callee, parameter, True) for item, parameter in zip(arguments, callee.parameters, strict=True)]
-    outs = [_transfer(decoder, instruction, item, callee, parameter, False) for item, parameter in zip(results, callee.returns, strict=True) if not isinstance(item, Sink)]
+    ins = [
+        _transfer(decoder, instruction, item, callee, parameter, True) for item, parameter in zip(arguments, callee.parameters, strict=True)
+    ]
+    outs = [
+        _transfer(decoder, instruction, item, callee, parameter, False)
+        for item, parameter in zip(results, callee.returns, strict=True)
+        if not isinstance(item, Sink)
+    ]
     entry = decoder.bases[name]
     saver = _Saver(decoder, decoder.function.name, results) if recursive(functions, name) else None
 

@@ -54,7 +54,13 @@ def brx(decoder: Decoder, instruction: Instruction) -> Step:
         chosen = index[threads].astype(np.int64)
         if (chosen >= len(targets)).any():
             bad = int(machine.grid.arange[threads][chosen >= len(targets)][0])
-            machine.fault("S016", instruction, bad, what=f"branch index {int(index[bad])} in a table of {len(targets)} targets", how="bound the index before the branch")
+            machine.fault(
+                "S016",
+                instruction,
+                bad,
+                what=f"branch index {int(index[bad])} in a table of {len(targets)} targets",
+                how="bound the index before the branch",
+            )
         machine.key[threads] = targets[chosen]
 
     def control(threads: Selection, pc: int) -> int | None:

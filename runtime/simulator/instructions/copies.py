@@ -92,7 +92,13 @@ def _copy(decoder: Decoder, instruction: Instruction) -> Step:
             count = taken[threads].astype(np.int64)
             if (count > size).any():
                 bad = int(numbers[count > size][0])
-                machine.fault("S012", instruction, bad, what=f"a source size of {int(taken[bad])} for a copy of {size} bytes", how="the source size is at most the copy's size")
+                machine.fault(
+                    "S012",
+                    instruction,
+                    bad,
+                    what=f"a source size of {int(taken[bad])} for a copy of {size} bytes",
+                    how="the source size is at most the copy's size",
+                )
         elif ignore is not None:
             count[ignore[threads] ^ negated] = 0
         destinations = np.asarray(target.resolve(threads), np.int64)
@@ -164,7 +170,9 @@ def _arrive_on(decoder: Decoder, instruction: Instruction) -> Step:
     def run(threads: Selection) -> None:
         numbers, addresses, remote = offsets_of(decoder, instruction, target, threads, local=True)
         if machine.checker is not None:
-            machine.checker.mbarrier_access(instruction, grid.event_thread[numbers], addresses + grid.first_cta * grid.shared_stride, "arrive", remote)
+            machine.checker.mbarrier_access(
+                instruction, grid.event_thread[numbers], addresses + grid.first_cta * grid.shared_stride, "arrive", remote
+            )
         groups = groups_of(machine)
         for address in np.unique(addresses).tolist():
             part = numbers[addresses == address]
@@ -174,7 +182,9 @@ def _arrive_on(decoder: Decoder, instruction: Instruction) -> Step:
             mine = np.zeros(grid.width, np.bool_)
             mine[part] = True
             earlier = [batch for batch in groups.batches if mine[batch.threads].any()]
-            machine.asynchronous.issue(Operation(instruction, int(part[0]), lambda: None, _Arrival(decoder, instruction, part, address, earlier)))
+            machine.asynchronous.issue(
+                Operation(instruction, int(part[0]), lambda: None, _Arrival(decoder, instruction, part, address, earlier))
+            )
 
     return Step(run, visible=True)
 
@@ -239,7 +249,13 @@ def _same_block(decoder: Decoder, instruction: Instruction, thread: int, address
     stride = decoder.grid.shared_stride
     if address // stride != barrier // stride:
         ranks = (address // stride % decoder.grid.cluster_size, barrier // stride % decoder.grid.cluster_size)
-        decoder.machine.fault("S012", instruction, thread, what=f"the data goes to rank {ranks[0]} but the barrier lies in rank {ranks[1]}", how="map both addresses to the same block")
+        decoder.machine.fault(
+            "S012",
+            instruction,
+            thread,
+            what=f"the data goes to rank {ranks[0]} but the barrier lies in rank {ranks[1]}",
+            how="map both addresses to the same block",
+        )
 
 
 def store_async(decoder: Decoder, instruction: Instruction) -> Step:
@@ -276,7 +292,17 @@ def store_async(decoder: Decoder, instruction: Instruction) -> Step:
                 for index, value in enumerate(values):
                     view[(place >> shift) + index] = value
 
-            start(machine, instruction, thread, "st_async", (), [shared_range(machine, [place], size)], lambda: None, write, [Signal(signal, size)])
+            start(
+                machine,
+                instruction,
+                thread,
+                "st_async",
+                (),
+                [shared_range(machine, [place], size)],
+                lambda: None,
+                write,
+                [Signal(signal, size)],
+            )
 
     return Step(run, visible=True)
 
@@ -288,7 +314,16 @@ def reduce_async(decoder: Decoder, instruction: Instruction) -> Step:
     if len(words) != 2:
         decoder.unknown(instruction)
     operation, kind = words
-    allowed = {"add": ("u32", "s32", "u64"), "min": ("u32", "s32"), "max": ("u32", "s32"), "inc": ("u32",), "dec": ("u32",), "and": ("b32",), "or": ("b32",), "xor": ("b32",)}
+    allowed = {
+        "add": ("u32", "s32", "u64"),
+        "min": ("u32", "s32"),
+        "max": ("u32", "s32"),
+        "inc": ("u32",),
+        "dec": ("u32",),
+        "and": ("b32",),
+        "or": ("b32",),
+        "xor": ("b32",),
+    }
     if kind not in allowed.get(operation, ()) or not supports(operation, kind):
         decoder.unknown(instruction)
     decoder.count(instruction, 3)
@@ -310,7 +345,17 @@ def reduce_async(decoder: Decoder, instruction: Instruction) -> Step:
                 cell = slice(place >> shift, (place >> shift) + 1)
                 view[cell] = atomic_update(operation, kind, view[cell], value)
 
-            start(machine, instruction, thread, "red_async", (), [shared_range(machine, [place], width)], lambda: None, write, [Signal(signal, width)])
+            start(
+                machine,
+                instruction,
+                thread,
+                "red_async",
+                (),
+                [shared_range(machine, [place], width)],
+                lambda: None,
+                write,
+                [Signal(signal, width)],
+            )
 
     return Step(run, visible=True)
 

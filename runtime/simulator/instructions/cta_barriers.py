@@ -38,7 +38,15 @@ def bar(decoder: Decoder, instruction: Instruction) -> Step:
     decoder.unknown(instruction)
 
 
-def _named(decoder: Decoder, instruction: Instruction, form: str, operands: tuple[Operand, ...], out: Row | None, reduction: str, predicate: Operand | None) -> Step:
+def _named(
+    decoder: Decoder,
+    instruction: Instruction,
+    form: str,
+    operands: tuple[Operand, ...],
+    out: Row | None,
+    reduction: str,
+    predicate: Operand | None,
+) -> Step:
     machine, grid = decoder.machine, decoder.grid
     number = decoder.source(instruction, operands[0], np.uint32)
     count = decoder.source(instruction, operands[1], np.uint32) if len(operands) > 1 else None
@@ -70,7 +78,11 @@ def _named(decoder: Decoder, instruction: Instruction, form: str, operands: tupl
         barrier.warps += warps.tolist()
         barrier.arrived += 32 * len(warps)
         if barrier.needed and barrier.arrived > barrier.needed:
-            problem(int(numbers[0]), f"{barrier.arrived} threads meet at barrier {barrier_number}, which was given a count of {barrier.needed}", "raise the count, or keep the other warps away from this id")
+            problem(
+                int(numbers[0]),
+                f"{barrier.arrived} threads meet at barrier {barrier_number}, which was given a count of {barrier.needed}",
+                "raise the count, or keep the other warps away from this id",
+            )
         barrier.arrivals.append(Arrival(instruction, tuple(grid.event_thread[numbers].tolist()), 32 * len(warps)))
         if votes is not None:
             chosen = votes[numbers] ^ negated
@@ -135,7 +147,13 @@ def _cluster(decoder: Decoder, instruction: Instruction, words: list[str]) -> St
             numbers = grid.arange[ready]
             if barriers.cluster_arrived[ready].any():
                 bad = int(numbers[barriers.cluster_arrived[ready]][0])
-                machine.fault("S017", instruction, bad, what="a second arrival at the cluster barrier in one phase", how="wait for the phase with barrier.cluster.wait before arriving again")
+                machine.fault(
+                    "S017",
+                    instruction,
+                    bad,
+                    what="a second arrival at the cluster barrier in one phase",
+                    how="wait for the phase with barrier.cluster.wait before arriving again",
+                )
             clusters = grid.cluster_in_wave[ready]
             machine.key[ready] = pc + 1
             found = np.unique(clusters).tolist()
@@ -145,7 +163,9 @@ def _cluster(decoder: Decoder, instruction: Instruction, words: list[str]) -> St
                 barriers.cluster_phase[part] = state.phase
                 barriers.cluster_arrived[part] = True
                 events = grid.event_thread[part]
-                state.arrivals.append(Arrival(instruction, tuple(events.tolist()) if checker is not None or len(events) <= 4096 else (), len(part)))
+                state.arrivals.append(
+                    Arrival(instruction, tuple(events.tolist()) if checker is not None or len(events) <= 4096 else (), len(part))
+                )
                 if checker is not None:
                     state.tokens.append(checker.release(instruction, events, "cluster", order))
                 barriers.try_complete_cluster(cluster)

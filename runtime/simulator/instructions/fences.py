@@ -17,7 +17,8 @@ def fence(decoder: Decoder, instruction: Instruction) -> Step:
     """``fence{.sem}.scope``, ``fence.proxy.*``, ``fence.mbarrier_init``, ``membar.*``."""
     words = list(instruction.modifiers)
     machine = decoder.machine
-    checker, grid = machine.checker, decoder.grid
+    grid = decoder.grid
+    checker: Any = machine.checker
     nothing = Step(lambda threads: None, visible=True)
 
     def told(tell: Any) -> Step:

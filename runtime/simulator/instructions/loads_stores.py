@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
     from fa4dsl.runtime.simulator.events import Access, Order, Scope
 
-_SPACES = {"global": "global", "shared": "shared", "shared::cta": "shared", "shared::cluster": "shared::cluster", "local": "local", "const": "const", "param": "param"}
+_SPACES = {
+    "global": "global",
+    "shared": "shared",
+    "shared::cta": "shared",
+    "shared::cluster": "shared::cluster",
+    "local": "local",
+    "const": "const",
+    "param": "param",
+}
 _ORDERS = {"weak", "relaxed", "acquire", "release", "volatile", "mmio", "acq_rel", "sc"}
 _SCOPES = {"cta", "cluster", "gpu", "sys"}
 _IGNORED_PREFIXES = ("L1::", "L2::", "unified")
@@ -73,7 +81,9 @@ def memory_words(decoder: Decoder, instruction: Instruction, default_order: Orde
     return MemoryWords(space, order, scope, vector, kind, tuple(rest), hint)
 
 
-def make_target(decoder: Decoder, instruction: Instruction, operand: Operand, space: str | None, size: int, alignment: int | None = None) -> Target:
+def make_target(
+    decoder: Decoder, instruction: Instruction, operand: Operand, space: str | None, size: int, alignment: int | None = None
+) -> Target:
     """The resolver of an address operand."""
     row, offset = decoder.address(instruction, operand)
     named = decoder.address_space(instruction, operand)
@@ -93,14 +103,16 @@ def _is_kernel_parameter(decoder: Decoder, operand: Operand) -> bool:
     return False
 
 
-def watch(decoder: Decoder, instruction: Instruction, access: Access, order: Order, scope: Scope, element: int, count: int = 1) -> Callable[[Resolver, Selection, Ints], None]:
+def watch(
+    decoder: Decoder, instruction: Instruction, access: Access, order: Order, scope: Scope, element: int, count: int = 1
+) -> Callable[[Resolver, Selection, Ints], None]:
     """A function that tells the checker, the shadow and the measures about an access of `count` elements at each of the offsets."""
     machine = decoder.machine
     checker, measures = machine.checker, machine.measures
     grid = machine.grid
     size = element * count
 
-    def tell(resolver: Resolver, threads: Selection, offsets: Ints) -> None:
+    def tell(resolver: Resolver, threads: Selection, offsets: Ints, values: Callable[[], Any] | None = None) -> None:
         space = resolver.event_space
         if measures is not None:
             measures.access(instruction, resolver, threads, offsets, size, access)
@@ -118,7 +130,7 @@ def watch(decoder: Decoder, instruction: Instruction, access: Access, order: Ord
         numbers = grid.event_thread[threads]
         addresses = offsets + resolver.event_base()
         # a vector is a set of scalar accesses of at most 64 bits
-        checker.access(instruction, numbers, space, addresses, size, access, order, scope, remote)  # type: ignore[arg-type]
+        checker.access(instruction, numbers, space, addresses, size, access, order, scope, remote, values)  # type: ignore[arg-type]
 
     return tell
 
@@ -206,7 +218,13 @@ def load(decoder: Decoder, instruction: Instruction) -> Step:
 def _parameter(decoder: Decoder, instruction: Instruction, words: MemoryWords, outs: list[Row | None], width: int) -> Step | None:
     """A kernel parameter read by name is a constant."""
     operand = instruction.operands[1]
-    if words.space != "param" or not decoder.function.entry or not isinstance(operand, Address) or not _is_kernel_parameter(decoder, operand) or width > 8:
+    if (
+        words.space != "param"
+        or not decoder.function.entry
+        or not isinstance(operand, Address)
+        or not _is_kernel_parameter(decoder, operand)
+        or width > 8
+    ):
         return None
     assert isinstance(operand.base, Symbol)
     item = decoder.variable(instruction, operand.base.name)
@@ -296,9 +314,15 @@ def store(decoder: Decoder, instruction: Instruction) -> Step | None:
         for resolver, part in pieces(target, threads):
             offsets = resolver.resolve(part)
             if resolver.space == "const":
-                machine.fault("S016", instruction, int(machine.grid.arange[part][0]), what="writes to the constant bank", how="copy the parameter to local memory first")
+                machine.fault(
+                    "S016",
+                    instruction,
+                    int(machine.grid.arange[part][0]),
+                    what="writes to the constant bank",
+                    how="copy the parameter to local memory first",
+                )
             if tell is not None:
-                tell(resolver, part, offsets)
+                tell(resolver, part, offsets, lambda part=part: np.stack([row[part] for row in rows], axis=1))
             write(resolver.arena, offsets, part)
 
     return Step(run, visible=strong)

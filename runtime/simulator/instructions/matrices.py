@@ -22,7 +22,13 @@ def whole_warps(decoder: Decoder, instruction: Instruction, threads: Selection) 
     if count % 32 or (numbers[::32] & 31).any() or (numbers[31::32] - numbers[::32] != 31).any():
         lanes = np.bincount(numbers >> 5)
         warp = int(np.flatnonzero((lanes > 0) & (lanes < 32))[0])
-        decoder.machine.fault("S018", instruction, warp * 32, what=f"only {int(lanes[warp])} lanes of the warp are left", how="execute it with all 32 lanes: none may have exited")
+        decoder.machine.fault(
+            "S018",
+            instruction,
+            warp * 32,
+            what=f"only {int(lanes[warp])} lanes of the warp are left",
+            how="execute it with all 32 lanes: none may have exited",
+        )
     return count // 32
 
 
@@ -53,7 +59,13 @@ def _shape(decoder: Decoder, instruction: Instruction) -> tuple[int, bool]:
     words = [word for word in instruction.modifiers if word not in ("sync", "aligned", "shared", "shared::cta")]
     transposed = "trans" in words
     words = [word for word in words if word != "trans"]
-    if len(words) != 3 or words[0] != "m8n8" or words[1] not in ("x1", "x2", "x4") or words[2] != "b16" or instruction.modifiers[:2] != ("sync", "aligned"):
+    if (
+        len(words) != 3
+        or words[0] != "m8n8"
+        or words[1] not in ("x1", "x2", "x4")
+        or words[2] != "b16"
+        or instruction.modifiers[:2] != ("sync", "aligned")
+    ):
         decoder.unknown(instruction)
     return int(words[1][1]), transposed
 

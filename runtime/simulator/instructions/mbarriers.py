@@ -49,20 +49,34 @@ def _local_target(decoder: Decoder, instruction: Instruction, operand: Operand, 
     return make_target(decoder, instruction, operand, words.space, 8)
 
 
-def offsets_of(decoder: Decoder, instruction: Instruction, target: Target, threads: Selection, local: bool = False) -> tuple[Ints, Ints, bool]:
+def offsets_of(
+    decoder: Decoder, instruction: Instruction, target: Target, threads: Selection, local: bool = False
+) -> tuple[Ints, Ints, bool]:
     """(threads, physical addresses, whether reached through a cluster address of another block)."""
     machine, grid = decoder.machine, decoder.grid
     parts = pieces(target, threads)
     numbers, found, remote = [], [], False
     for resolver, part in parts:
         if resolver.event_space != "shared":
-            machine.fault("S016", instruction, int(grid.arange[part][0]), what=f"the address lies in {resolver.space} memory", how="an mbarrier lies in shared memory")
+            machine.fault(
+                "S016",
+                instruction,
+                int(grid.arange[part][0]),
+                what=f"the address lies in {resolver.space} memory",
+                how="an mbarrier lies in shared memory",
+            )
         offsets = resolver.resolve(part)
         own = grid.arange[part]
         if resolver.space == "shared::cluster":
             foreign = offsets // grid.shared_stride != grid.cta[own]
             if local and foreign.any():
-                machine.fault("S016", instruction, int(own[foreign][0]), what="the barrier lies in another block", how="only arrive, expect_tx and complete_tx work on another block's barrier")
+                machine.fault(
+                    "S016",
+                    instruction,
+                    int(own[foreign][0]),
+                    what="the barrier lies in another block",
+                    how="only arrive, expect_tx and complete_tx work on another block's barrier",
+                )
             remote = True
         numbers.append(own)
         found.append(np.asarray(offsets, np.int64))
@@ -245,6 +259,8 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
             else:
                 ready = (wanted[here] >> 32) < barrier.phase
             done[here] = ready
+            if ready.any():
+                barrier.consumed = max(barrier.consumed, barrier.phase - 1)
             if checker is not None and ready.any():
                 checker.join(instruction, grid.event_thread[part[ready]], barrier.done_tokens, words.scope, order)
         return numbers, addresses, done

@@ -140,4 +140,3 @@ def _wide(decoder: Decoder, instruction: Instruction, target: Operand, source: O
         out[threads] = row[threads]
 
     return Step(move)
-

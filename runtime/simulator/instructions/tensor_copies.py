@@ -88,10 +88,22 @@ class _Maps:
         if found is None:
             decoded = decode(data)
             if decoded is None:
-                machine.fault("S012", self.instruction, thread, what="the address does not hold a tensor map", how="pass the tensor map as a __grid_constant__ parameter and give its address")
+                machine.fault(
+                    "S012",
+                    self.instruction,
+                    thread,
+                    what="the address does not hold a tensor map",
+                    how="pass the tensor map as a __grid_constant__ parameter and give its address",
+                )
             record, base = decoded
             if record.rank != rank:
-                machine.fault("S012", self.instruction, thread, what=f"a {rank}d copy through a tensor map of rank {record.rank}", how="use as many coordinates as the map has dimensions")
+                machine.fault(
+                    "S012",
+                    self.instruction,
+                    thread,
+                    what=f"a {rank}d copy through a tensor map of rank {record.rank}",
+                    how="use as many coordinates as the map has dimensions",
+                )
             found = self.known[data] = (TensorLayout.of(record), base - GLOBAL_BASE)
         return found
 
@@ -135,14 +147,32 @@ def tensor_copy(decoder: Decoder, instruction: Instruction) -> Step:
             box = layout.at(corner)
             if box.size + place % grid.shared_stride > machine.memory.shared_bytes:
                 tile.size = box.size
-                tile.outside(np.array([thread]), np.ones(1, np.bool_), f"the box reaches past the block's {machine.memory.shared_bytes} bytes of shared memory")
+                tile.outside(
+                    np.array([thread]),
+                    np.ones(1, np.bool_),
+                    f"the box reaches past the block's {machine.memory.shared_bytes} bytes of shared memory",
+                )
             starts, length = box.global_ranges(base)
             if length and not (good := machine.memory.buffers.inside(starts, length)).all():
                 worst = int(starts[~good][0])
-                machine.fault("S010", instruction, thread, space="global", address=hex(worst + GLOBAL_BASE), size=length, where=machine.memory.buffers.describe(worst, length))
+                machine.fault(
+                    "S010",
+                    instruction,
+                    thread,
+                    space="global",
+                    address=hex(worst + GLOBAL_BASE),
+                    size=length,
+                    where=machine.memory.buffers.describe(worst, length),
+                )
             if form.direction == "load":
                 if place // grid.shared_stride != signal // grid.shared_stride:
-                    machine.fault("S012", instruction, thread, what="the barrier lies in another block than the tile", how="give both addresses of the same block")
+                    machine.fault(
+                        "S012",
+                        instruction,
+                        thread,
+                        what="the barrier lies in another block than the tile",
+                        how="give both addresses of the same block",
+                    )
                 ranks = None if mask is None else masked_ranks(decoder, instruction, thread, int(mask[thread]))
                 _load(decoder, instruction, thread, layout, box, base, place, signal, ranks)
             else:
@@ -151,17 +181,33 @@ def tensor_copy(decoder: Decoder, instruction: Instruction) -> Step:
     return Step(run, visible=True)
 
 
-def _check(decoder: Decoder, instruction: Instruction, thread: int, form: _Form, layout: TensorLayout, corner: list[int], place: int) -> None:
+def _check(
+    decoder: Decoder, instruction: Instruction, thread: int, form: _Form, layout: TensorLayout, corner: list[int], place: int
+) -> None:
     """What an H200 answers with an illegal instruction (measured), and the alignment of the tile."""
     machine = decoder.machine
     width = element_bytes(layout.dtype)
     if corner[0] * width % 16:
         what = f"the innermost coordinate {corner[0]} lies {corner[0] * width} bytes from the row's start, which is not a multiple of 16"
-        machine.fault("S012", instruction, thread, what=what, how=f"use innermost coordinates that are multiples of {max(16 // width, 1)} elements")
+        machine.fault(
+            "S012", instruction, thread, what=what, how=f"use innermost coordinates that are multiples of {max(16 // width, 1)} elements"
+        )
     if form.direction != "load" and min(corner) < 0:
-        machine.fault("S012", instruction, thread, what=f"a {form.direction} at the negative coordinates {tuple(corner)}", how="clip the tile by the end of the tensor, or shift the map's base address (a ragged map)")
+        machine.fault(
+            "S012",
+            instruction,
+            thread,
+            what=f"a {form.direction} at the negative coordinates {tuple(corner)}",
+            how="clip the tile by the end of the tensor, or shift the map's base address (a ragged map)",
+        )
     if place % 128:
-        machine.fault("S012", instruction, thread, what=f"a tile at shared offset {place % decoder.grid.shared_stride}, which is not a multiple of 128", how="align the tile to 128 bytes, swizzled tiles to their pattern (256, 512 or 1024)")
+        machine.fault(
+            "S012",
+            instruction,
+            thread,
+            what=f"a tile at shared offset {place % decoder.grid.shared_stride}, which is not a multiple of 128",
+            how="align the tile to 128 bytes, swizzled tiles to their pattern (256, 512 or 1024)",
+        )
 
 
 def _chunk_view(memory: Any) -> Row:
@@ -175,7 +221,17 @@ def _layouts(decoder: Decoder, places: list[int], layout: TensorLayout) -> list[
     return [SharedLayout(place + base, swizzle) for place in places]
 
 
-def _load(decoder: Decoder, instruction: Instruction, thread: int, layout: TensorLayout, box: Box, base: int, place: int, signal: int, ranks: list[int] | None) -> None:
+def _load(
+    decoder: Decoder,
+    instruction: Instruction,
+    thread: int,
+    layout: TensorLayout,
+    box: Box,
+    base: int,
+    place: int,
+    signal: int,
+    ranks: list[int] | None,
+) -> None:
     machine, grid = decoder.machine, decoder.grid
     memory = machine.memory
     places, signals = [place], [Signal(signal, box.size)]
@@ -200,7 +256,9 @@ def _load(decoder: Decoder, instruction: Instruction, thread: int, layout: Tenso
     start(machine, instruction, thread, "tma_load", reads, writes, read, write, signals, layouts=_layouts(decoder, places, layout))
 
 
-def _store(decoder: Decoder, instruction: Instruction, thread: int, form: _Form, layout: TensorLayout, box: Box, base: int, place: int) -> None:
+def _store(
+    decoder: Decoder, instruction: Instruction, thread: int, form: _Form, layout: TensorLayout, box: Box, base: int, place: int
+) -> None:
     machine = decoder.machine
     memory = machine.memory
     addresses = chunk_addresses(place, box.size, layout.swizzle)
@@ -218,4 +276,16 @@ def _store(decoder: Decoder, instruction: Instruction, thread: int, form: _Form,
     starts, length = box.global_ranges(base)
     writes = [Range("global", starts, length)] if length else []
     kind: Any = "tma_reduce" if form.reduction else "tma_store"
-    start(machine, instruction, thread, kind, [shared_range(machine, addresses, CHUNK)], writes, read, write, (), True, _layouts(decoder, [place], layout))
+    start(
+        machine,
+        instruction,
+        thread,
+        kind,
+        [shared_range(machine, addresses, CHUNK)],
+        writes,
+        read,
+        write,
+        (),
+        True,
+        _layouts(decoder, [place], layout),
+    )

@@ -62,7 +62,13 @@ def by_warpgroup(decoder: Decoder, instruction: Instruction, run: Callable[[Sele
         firsts = groups // per_cta * grid.stride + groups % per_cta * 128
         if (grid.local_thread[firsts] + 128 > grid.stride).any():
             bad = int(firsts[grid.local_thread[firsts] + 128 > grid.stride][0])
-            machine.fault("S018", instruction, bad, what="the block's last warpgroup has fewer than four warps", how="let only whole warpgroups execute it: four consecutive warps, the first a multiple of 4")
+            machine.fault(
+                "S018",
+                instruction,
+                bad,
+                what="the block's last warpgroup has fewer than four warps",
+                how="let only whole warpgroups execute it: four consecutive warps, the first a multiple of 4",
+            )
         members = firsts[:, None] + np.arange(128)
         here = (machine.rendezvous_at[members] == pc + 1).all(axis=1)
         ready = members[here].reshape(-1)
@@ -180,7 +186,15 @@ def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
         if bad.any():
             group = int(np.flatnonzero(bad.reshape(len(pieces), -1).any(axis=1))[0])
             where = int(pieces.reshape(-1)[np.flatnonzero(bad.reshape(-1))[0]])
-            machine.fault("S010", instruction, int(threads[group]), space="shared", address=hex(where), size=16, where=f"outside the block's {memory.shared_bytes} bytes, by a matrix descriptor")
+            machine.fault(
+                "S010",
+                instruction,
+                int(threads[group]),
+                space="shared",
+                address=hex(where),
+                size=16,
+                where=f"outside the block's {memory.shared_bytes} bytes, by a matrix descriptor",
+            )
         base = grid.shared_base[threads].reshape(-1, *([1] * (pieces.ndim - 1)))
         physical: Ints = offsets + base
         return physical
@@ -193,7 +207,13 @@ def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
                 values = row[threads].reshape(count, 128)
                 if (values != values[:, :1]).any():
                     bad = int(np.flatnonzero((values != values[:, :1]).any(axis=1))[0])
-                    machine.fault("S018", instruction, int(firsts[bad]), what=f"the {name} operand differs between threads of the warpgroup", how="give all threads the same descriptor and scale")
+                    machine.fault(
+                        "S018",
+                        instruction,
+                        int(firsts[bad]),
+                        what=f"the {name} operand differs between threads of the warpgroup",
+                        how="give all threads the same descriptor and scale",
+                    )
         b_places = fetchable(firsts, form.b_pieces(b_descriptor[firsts], transpose_b))
         a_places = None if a_descriptor is None else fetchable(firsts, form.a_pieces(a_descriptor[firsts], transpose_a))
         keep = scale_d[firsts] ^ negated
@@ -217,7 +237,19 @@ def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
         operation = Operation(instruction, int(firsts[0]), read, write, before=tuple(before))
         if machine.checker is not None:
             operation.vector = tuple(
-                _begin(decoder, instruction, int(group), grid.arange[threads].reshape(count, 128)[index], operation, products, a_places, b_places, index, a_descriptor, b_descriptor)
+                _begin(
+                    decoder,
+                    instruction,
+                    int(group),
+                    grid.arange[threads].reshape(count, 128)[index],
+                    operation,
+                    products,
+                    a_places,
+                    b_places,
+                    index,
+                    a_descriptor,
+                    b_descriptor,
+                )
                 for index, group in enumerate(groups.tolist())
             )
         for group in groups.tolist():
