@@ -1,6 +1,6 @@
 """Compiles cases/*.cu to PTX, twice each: NAME.fault.ptx with -DFAULT, and NAME.twin.ptx. Needs nvcc; the PTX is committed, so the tests do not.
 
-    python tests/bugs/make_cases.py [NAME ...]
+python tests/bugs/make_cases.py [NAME ...]
 """
 
 from __future__ import annotations

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"
 CASES = HERE / "cases"
-SCHEDULES = (("eager", 0), ("late", 0), ("random", 1), ("random", 2), ("random", 3), ("adversarial", 0), ("adversarial", 1), ("adversarial", 2), ("adversarial", 3))
+SCHEDULES = (
+    ("eager", 0),
+    ("late", 0),
+    ("random", 1),
+    ("random", 2),
+    ("random", 3),
+    ("adversarial", 0),
+    ("adversarial", 1),
+    ("adversarial", 2),
+    ("adversarial", 3),
+)
 
 
 @dataclass(frozen=True)
@@ -126,6 +136,10 @@ def complaint(report: Report, case: Case) -> str:
         return f"verdict {report.verdict}"
     for finding in report.findings:
         lines = {line for _, line in finding.as_dict()["lines"]}
-        if finding.kind == case.kind and all(lines & set(group) for group in case.accept) and all(word in finding.diagnostic.mend for word in case.mend):
+        if (
+            finding.kind == case.kind
+            and all(lines & set(group) for group in case.accept)
+            and all(word in finding.diagnostic.mend for word in case.mend)
+        ):
             return ""
     return "no finding of the right kind, lines and mend"

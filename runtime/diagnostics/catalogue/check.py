@@ -77,6 +77,16 @@ CHECK: tuple[Entry, ...] = (
         "cp.async becomes visible to the executing thread at its cp.async.wait_group or wait_all (or through cp.async.mbarrier.arrive), and to others by a barrier after that (PTX ISA 9.7.9.25.3).",
     ),
     Entry(
+        "S029",
+        "a slot refilled after a signal of too narrow a scope",
+        "{where} is used by the {first} on {first_line} before the {second} on {second_line} refills it; they are ordered only by {arrive} (.{arrive_scope}) and {wait} (.{wait_scope}), whose scopes do not "
+        "include each other's threads",
+        "needs .{scope} scope on both sides",
+        "Between the blocks of a cluster an arrive and a wait synchronise only at .cluster scope (PTX ISA 8.9). For data that is a race; for a slot that is only refilled after its reads, libraries "
+        "that leave the scope at its default (.cta) are in wide use and no failure is known: for review by default, an error under the strict policy.",
+        severity="review",
+    ),
+    Entry(
         "S030",
         "a peer's shared memory touched before the peer is known to run",
         "{what} on {line} by {user} reaches into {target}, and nothing orders it after that CTA's start",
@@ -142,6 +152,21 @@ CHECK: tuple[Entry, ...] = (
         "the use of {barrier} on {use} is not ordered before mbarrier.inval on {end}",
         "add a barrier between the last use and mbarrier.inval",
         "mbarrier.inval ends the object; all other operations on it must happen before.",
+    ),
+    Entry(
+        "S040",
+        "an mbarrier phase that nobody waited for",
+        "{line} arrives on phase {following} of {barrier} while no wait has returned true for phase {phase}",
+        "wait for phase {phase} of {barrier} (mbarrier.try_wait) in at least one thread, and order that wait before the arrive on {line}",
+        "At least one successful wait for a phase must happen before any arrive on the next one (PTX ISA 9.7.13.15, phase of the mbarrier object). Otherwise a waiter can miss a phase and, since only the "
+        "parity is compared, wait for ever or pass too early.",
+    ),
+    Entry(
+        "S041",
+        "one named barrier shared by groups that are not ordered",
+        "named barrier {barrier} ({line}) is used by two groups of warps with nothing ordering their phases: a warp of one group may complete the other's phase",
+        "give each group a barrier id of its own (0 to 15)",
+        "A named barrier counts arrivals, not identities. Two groups may use one id only if something orders the first group's phase before the second group's arrivals (PTX ISA 9.7.13.1).",
     ),
     Entry(
         "S044",

@@ -261,6 +261,10 @@ class BarrierObjects:
         }
         self.findings.add(("S034", known.site.ptx_line, site.ptx_line), build("S034", frames, **fields))
 
+    def arrivals_before(self, address: int, site: Instruction) -> list[Instruction]:
+        """Other instructions that have arrived on a barrier."""
+        return [other for other in self.arrivers.get(address, {}) if other is not site]
+
     def history(self) -> History:
         return History(self.arrivers)
 

@@ -78,6 +78,8 @@ class Causes:
         """PTX lines of the fences that ran."""
         self.first_operation = numbering.count + 1
         self.pairs: dict[tuple[bool, int, int, bool], tuple[tuple[int, int], tuple[int, int]]] = {}
+        self.told: set[tuple[int, int]] = set()
+        """(target CTA, PTX line) of accesses whose synchronisation was too weak."""
         """By finding key: for each side (CTA of the other side, PTX line of this one)."""
 
     # -- words
@@ -194,11 +196,13 @@ class Causes:
         self.findings.add(("pair", key), made)
         ctas = int(self.of.cta[prior.thread]), int(self.of.cta[current.thread])
         self.pairs[key] = ((ctas[1], prior.site.ptx_line), (ctas[0], current.site.ptx_line))
+        if made.code in ("S023", "S029", "S046"):
+            self.told.update(self.pairs[key])
 
     def drop_consequences(self, target: int, line: int) -> None:
         """The remote access of a PTX line is outside the life of CTA `target`: its races with that CTA's threads have the same cause."""
         for key, ends in self.pairs.items():
-            if (target, line) in ends and ends[0][0] != ends[1][0]:
+            if (target, line) in ends and ends[0][0] != ends[1][0] and (target, line) not in self.told:
                 self.findings.remove(("pair", key))
 
     def _proxy(self, prior: Access, current: Access, where: str) -> Diagnostic:
@@ -377,8 +381,9 @@ class Causes:
             (token.site, f"the release, at .{SCOPE_NAMES[token.scope]} scope"),
             (edge.site, f"the acquire, at .{SCOPE_NAMES[edge.level]} scope"),
         ]
+        refill = current.operation is not None and current.side.write and (prior.operation is not None or not prior.side.write)
         return build(
-            "S023",
+            "S029" if refill else "S023",
             self.frames(*both),
             mend=f"needs .{scope} scope: " + " and ".join(parts),
             arrive=arrive,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,14 +22,15 @@ from fa4dsl.runtime.simulator.check.shadow import W_AGENT, W_EPOCH, pack
 from fa4dsl.runtime.simulator.check.sync import Step, Synchronisation
 from fa4dsl.runtime.simulator.check.tiles import Tiles
 from fa4dsl.runtime.simulator.check.token import Knowledge, ReleaseToken
+from fa4dsl.runtime.simulator.events import Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy.typing as npt
 
     from fa4dsl.runtime.ptx.instruction import Instruction
-    from fa4dsl.runtime.simulator.events import Access, AsyncKind, Geometry, Order, Range, Scope, SharedLayout, Space, Token
+    from fa4dsl.runtime.simulator.events import Access, AsyncKind, Geometry, Order, Scope, SharedLayout, Space, Token
 
     Ints = npt.NDArray[Any]
 
@@ -53,7 +55,9 @@ class HappensBefore:
         self.sites: list[Instruction] = []
         self._site_numbers: dict[Instruction, int] = {}
         self.operations: list[Operation] = []
-        self.conflicts: list[Conflict] = []
+        self.multicasts: dict[tuple[int, int], Knowledge] = {}
+        """What the completion of a multicast (by serial of its token) tells in each CTA."""
+        self.named_phases: dict[tuple[int, int], list[ReleaseToken]] = {}
         self._conflict_keys: set[tuple[int, int, bool, bool, bool]] = set()
         stride = max(geometry.shared_stride, 1)
         self.stride = stride
@@ -101,7 +105,7 @@ class HappensBefore:
         order: Order,
         scope: Scope,
         remote: bool,
-        values: npt.NDArray[np.uint8] | None = None,
+        values: Callable[[], npt.NDArray[Any]] | None = None,
     ) -> None:
         if not len(threads):
             return
@@ -115,7 +119,7 @@ class HappensBefore:
                     self.barriers.overwritten(site, int(threads[near]), barrier, "an ordinary access", access != "read")
                     keep = ~((addresses < barrier + 8) & (addresses + size > barrier))
                     threads, addresses = threads[keep], addresses[keep]
-                    values = values[keep] if values is not None else None
+                    values = None
                     if not len(threads):
                         return
             if remote:
@@ -155,7 +159,7 @@ class HappensBefore:
         )
 
     def _sibling_stores(
-        self, site: Instruction, threads: Ints, space: Space, addresses: Ints, size: int, values: npt.NDArray[np.uint8]
+        self, site: Instruction, threads: Ints, space: Space, addresses: Ints, size: int, values: Callable[[], npt.NDArray[Any]]
     ) -> None:
         """Lanes of one instruction that store to one address: a race unless all store the same value."""
         order = np.argsort(addresses, kind="stable")
@@ -164,7 +168,12 @@ class HappensBefore:
         if not len(same):
             return
         first, second = order[same], order[same + 1]
-        differ = np.flatnonzero((values[first] != values[second]).any(axis=1))
+        near = self.of.warp[threads[first]] == self.of.warp[threads[second]]
+        first, second = first[near], second[near]
+        if not len(first):
+            return
+        stored = values()
+        differ = np.flatnonzero((stored[first] != stored[second]).any(axis=1))
         if not len(differ):
             return
         a, b = int(first[differ[0]]), int(second[differ[0]])
@@ -220,10 +229,47 @@ class HappensBefore:
             for token in known:
                 if isinstance(token, ReleaseToken):
                     self.peers.observed(threads, token)
+            if self.multicasts:
+                # A barrier tells of the bytes that landed in its own CTA only.
+                cta = int(self.of.cta[threads[0]])
+                known = [self.multicasts.get((token.serial, cta), token) for token in known]
         self.sync.join(site, threads, known, scope, order)
 
     def fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope) -> None:
         self.sync.fence(site, threads.astype(np.int32, copy=False), order, scope)
+
+    def named_phase(self, site: Instruction, cta: int, barrier: int, tokens: Sequence[Token]) -> None:
+        """Two groups that share an id must be ordered: otherwise a warp of one may complete the other's phase."""
+        arrived = [token for token in tokens if isinstance(token, ReleaseToken)]
+        before = self.named_phases.get((cta, barrier))
+        self.named_phases[cta, barrier] = arrived
+        if not before:
+            return
+        old = {int(warp) for token in before for warp in np.unique(self.of.warp[token.threads])}
+        cluster = cta // self.of.cluster_size
+        for token in arrived:
+            for warp in np.unique(self.of.warp[token.threads]).tolist():
+                if warp in old:
+                    continue
+                mine = self.clocks.select(token, self.of.warp[token.threads] == warp)
+                if any(mine.knows(cluster, int(self.of.column[other.threads[0]]), int(other.epochs[0])) for other in before):
+                    continue
+                name = self.naming.named_barriers.get(barrier, str(barrier))
+                others = sorted(thread for other in before for thread in other.threads.tolist())
+                frames = [
+                    *self.naming.frames(token.site, f"one group: {self.naming.crowd(sorted(mine.threads.tolist()))}"),
+                    *self.naming.frames(before[0].site, f"the other: {self.naming.crowd(others)}"),
+                ]
+                self.findings.add(("S041", barrier), build("S041", frames, barrier=name, line=self.naming.line(token.site)))
+                return
+
+    def unconsumed(self, site: Instruction, threads: Ints, address: int, phase: int) -> None:
+        threads = threads.astype(np.int32, copy=False)
+        frames = [*self.naming.frames(site, f"arrives on phase {phase + 1}: {self.naming.crowd(sorted(threads.tolist()))}")]
+        for other in self.barriers.arrivals_before(address, site):
+            frames += self.naming.frames(other, "arrives on it as well")
+        fields = {"barrier": self.naming.barrier(address), "line": self.naming.line(site), "phase": phase, "following": phase + 1}
+        self.findings.add(("S040", site.ptx_line), build("S040", frames, **fields))
 
     def proxy_fence(self, site: Instruction, threads: Ints, space: Literal["shared::cta", "shared::cluster", "global", "all"]) -> None:
         threads = threads.astype(np.int32, copy=False)
@@ -268,10 +314,29 @@ class HappensBefore:
             self.tiles.wgmma(operation, self.spaces["shared"].shadow, self.operations, self.first_operation)
         elif layouts:
             self.tiles.tensor_copy(operation)
-        for done, ranges in ((False, reads), (True, writes)):
-            for part in ranges:
-                self._async_range(operation, part, done)
+        parts = self._parts(operation) if len(operation.target_ctas) > 1 else [operation]
+        for part in reads:
+            self._async_range(operation, part, False)
+        for one in parts:
+            for part in one.writes:
+                self._async_range(one, part, True)
         return operation.number
+
+    def _parts(self, operation: Operation) -> list[Operation]:
+        """A multicast completes in each destination CTA by itself: one operation for each, the first of them `operation`."""
+        parts: list[Operation] = []
+        everything = operation.writes
+        for target in sorted(operation.target_ctas):
+            if parts:
+                one = replace(operation, number=len(self.operations), reads=(), source_ctas=frozenset())
+                self.operations.append(one)
+            else:
+                one = operation
+            one.writes = [Range("shared", part.starts[part.starts // self.stride == target], part.length) for part in everything]
+            one.target_ctas = frozenset({target})
+            operation.parts[target] = one.number
+            parts.append(one)
+        return parts
 
     def _ctas(self, ranges: Sequence[Range]) -> frozenset[int]:
         shared = [part.starts // self.stride for part in ranges if part.space == "shared" and len(part.starts)]
@@ -328,8 +393,12 @@ class HappensBefore:
     def async_write_done(self, operation: int) -> Token:
         done = self.operations[operation]
         done.read_done = done.write_done = True
-        bit = 1 << operation
-        return Knowledge({}, Facts(bit, bit, 0, 1 << int(self.of.cta[done.thread])))
+        started = 1 << int(self.of.cta[done.thread])
+        whole = Knowledge({}, Facts(1 << operation, 1 << operation, 0, started))
+        for target, number in done.parts.items():
+            self.operations[number].read_done = self.operations[number].write_done = True
+            self.multicasts[whole.serial, target] = Knowledge({}, Facts(1 << operation, 1 << number, 0, started))
+        return whole
 
     def async_waited(self, site: Instruction, threads: Ints, operations: Iterable[int], read_only: bool) -> None:
         threads = threads.astype(np.int32, copy=False)
@@ -383,5 +452,5 @@ class HappensBefore:
         self.finished = True
         self.barriers.finish()
         self.tiles.finish()
-        for target, line in self.peers.finish(self.operations):
+        for target, line in self.peers.finish(self.operations, self.causes.told):
             self.causes.drop_consequences(target, line)

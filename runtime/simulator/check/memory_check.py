@@ -178,7 +178,9 @@ class SpaceCheck:
         if reader.any():
             self._check(observer, granules, reader, R_EPOCH, R_INFO, R_MORE, info, False, True)
         agents = observer.agents
-        late = shadow.duplicates(granules) if info & 7 else None
+        late = shadow.duplicates(granules)
+        if late is not None and observer.together is None and not observer.asynchronous:
+            self._meeting(observer, np.flatnonzero(late), granules, info, epochs)
         if rows[R_MORE, granules].any():
             rows[R_MORE, granules] = 0
         if not info & 7 and rows[W_MORE, granules].any():
@@ -196,6 +198,20 @@ class SpaceCheck:
         rows[W_EPOCH, granules] = epochs
         rows[W_INFO, granules] = info
         rows[R_AGENT, granules] = 0
+
+    def _meeting(self, observer: Observer, late: Wide, granules: Ints, info: int, epochs: Ints) -> None:
+        """Threads of one event that write to one granule: lanes of one warp are judged by their values elsewhere."""
+        kept = self.shadow.stamp[granules[late]] - 1
+        a, b = observer.threads[late], observer.threads[kept]
+        apart = (a != b) if info & 7 else (self.of.warp[a] != self.of.warp[b])
+        late, kept = late[apart], kept[apart]
+        if not len(late):
+            return
+        infos = np.full(len(late), info, np.int32)
+        bad = ~self._morally_strong(observer, kept, observer.threads[late] + 1, infos, info)
+        if bad.any():
+            late, kept = late[bad], kept[bad]
+            self._tell(observer, kept, granules[kept], observer.agents[late], epochs[late], infos[bad], info, True, True, False)
 
     def _push_writers(self, granules: Ints, agents: Ints, epochs: Ints, infos: Ints) -> None:
         self.shadow.wide_writers &= bool(((infos & 7) >= (2 if self.space == "shared" else 3)).all())

@@ -52,6 +52,8 @@ class Operation:
     destinations: npt.NDArray[np.int64] | None = None
     """cp.async: shared addresses, one for each thread in `group`."""
     size: int = 0
+    parts: dict[int, int] = field(default_factory=dict)
+    """Multicast: number of the operation that stands for the copy into each CTA."""
     epoch: int = 0
     """Epoch of the issuing thread at the issue."""
     waited: bool = field(default=False)

@@ -111,7 +111,7 @@ class Peers:
         return bool(self.exited[cta] >= self.of.per_cta)
 
     # -- the end
-    def finish(self, operations: list[Operation]) -> set[tuple[int, int]]:
+    def finish(self, operations: list[Operation], told: set[tuple[int, int]]) -> set[tuple[int, int]]:
         """Tells the findings, one for all accesses that lack the same barrier. Returns the (target CTA, site) pairs that are faulty, so that
         races between them and the target are not told again."""
         late: dict[tuple[int, int], tuple[Instruction, int, bool]] = {}
@@ -126,6 +126,8 @@ class Peers:
                 thread = target // self.of.cluster_size * self.of.per_cluster + int(bad[0])
                 late[target, line] = (touch.site, thread, touch.signals)
         self._operations(operations, late)
+        # Too narrow a scope or a relaxed barrier, told as such, is also why the access is not ordered before the exit.
+        late = {key: value for key, value in late.items() if key not in told}
         if late:
             self._exited(late)
         early = {key: value for key, value in self.early.items() if key not in late}
