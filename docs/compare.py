@@ -1,6 +1,6 @@
 """Writes docs/comparison.md: public bugs, as this simulator and NumSim see them.
 
-Our column is what ``fa4dsl simulate`` prints for the fault and its twin in tests/simulator/corpus/bugs, run anew each time; NumSim's is what its
+Our column is what ``fa4dsl simulate`` prints for the fault and its twin in tests/bugs/corpus, run anew each time; NumSim's is what its
 released version 0.1.2 printed when each bug was written for it by hand in TIRx. ``--check`` says whether the page is current.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "comparison.md"
-CORPUS = Path("tests/simulator/corpus/bugs")
+CORPUS = Path("tests/bugs/corpus")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ Each row is a bug that somebody reported in public, as small PTX (nvcc's, from t
 the output of `fa4dsl simulate`; run any of them yourself:
 
 ```console
-$ fa4dsl simulate tests/simulator/corpus/bugs/b12_peer_exited/fault.ptx --launch tests/simulator/corpus/bugs/b12_peer_exited/fault.launch.json --output out
+$ fa4dsl simulate tests/bugs/corpus/b12_peer_exited/fault.ptx --launch tests/bugs/corpus/b12_peer_exited/fault.launch.json --output out
 ...
 ```
 
