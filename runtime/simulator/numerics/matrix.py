@@ -76,11 +76,20 @@ class Wgmma:
         """A's registers, uint32 ``[4, groups, 128]``, to numbers ``[groups, 64, K]``."""
         return product.numbers(fragments.rows16(registers, product.WIDTHS[self.a_type]), self.a_type)
 
-    def multiply(self, a: Bits, b: Bits, registers: Bits, scale_d: Bits | bool = True, scale_a: int = 1, scale_b: int = 1) -> Bits:
+    def multiply(
+        self,
+        a: Bits,
+        b: Bits,
+        registers: Bits,
+        scale_d: Bits | bool = True,
+        scale_a: int = 1,
+        scale_b: int = 1,
+        model: product.Model = "nearest",
+    ) -> Bits:
         """New accumulator registers ``[d_registers, groups, 128]`` (uint32) from the old ones.
 
         a ``[groups, 64, K]`` and b ``[groups, N, K]`` are numbers; `scale_d` (one truth, or one for each group) false drops the old accumulator;
-        `scale_a`, `scale_b` of -1 negate.
+        `scale_a`, `scale_b` of -1 negate. `model`: see `product`.
         """
         old = fragments.accumulators(registers, product.WIDTHS[self.d_type], 64)
         keep = np.broadcast_to(np.asarray(scale_d, np.bool_), (registers.shape[1],))
@@ -91,7 +100,15 @@ class Wgmma:
             c = np.where(keep[:, None, None], old, old.dtype.type(0))
         if scale_a * scale_b < 0:
             a = -a
-        result = product.multiply_accumulate(a, b, c, self.d_type, saturate=self.saturate, operation=self.operation)
+        result = product.multiply_accumulate(
+            a,
+            b,
+            c,
+            self.d_type,
+            saturate=self.saturate,
+            operation=self.operation,
+            aligned=model == "hopper" and self.a_type in product.ALIGNED_TYPES,
+        )
         return fragments.to_accumulators(result, 128)
 
 

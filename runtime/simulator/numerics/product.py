@@ -1,20 +1,26 @@
 """The multiply-accumulate of tensor cores.
 
-Products are exact. One instruction's sum, its K products and the accumulator, is formed in float64 and rounded once to the accumulator's type,
-nearest even. The ISA leaves order, intermediate rounding and subnormals open (hardware truncates aligned sums), so results may differ from a GPU's in the last
-bits of an f32; integers and small whole numbers agree exactly.
+Products are exact. In the model "nearest" one instruction's sum, its K products and the accumulator, is formed in float64 and rounded once to the
+accumulator's type, nearest even. The ISA leaves order, intermediate rounding and subnormals open, so results may differ from a GPU's in the last
+bits of an f32; integers and small whole numbers agree exactly. The model "hopper" forms f32 sums of f16 and bf16 products as the hardware does
+(`aligned_sum`), at several times the cost.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from fa4dsl.runtime.simulator.numerics.aligned_sum import aligned_sum
 from fa4dsl.runtime.simulator.numerics.float32 import canonical
 from fa4dsl.runtime.simulator.numerics.floats import E4M3_TABLE64, E5M2_TABLE64, F16_TABLE64, to_double
 from fa4dsl.runtime.simulator.numerics.half import narrow
 from fa4dsl.runtime.simulator.numerics.operation import Bits
+
+Model = Literal["nearest", "hopper"]
+ALIGNED_TYPES = ("f16", "bf16")
+"""Operand types for which the model "hopper" is known."""
 
 WIDTHS = {
     "f16": 16,
@@ -52,11 +58,13 @@ def numbers(bits: Bits, kind: str) -> Bits:
     return to_double(bits, kind)
 
 
-def multiply_accumulate(a: Bits, b: Bits, c: Bits | None, kind: str, *, saturate: bool = False, operation: str = "") -> Bits:
+def multiply_accumulate(
+    a: Bits, b: Bits, c: Bits | None, kind: str, *, saturate: bool = False, operation: str = "", aligned: bool = False
+) -> Bits:
     """``a @ b^T + c``: float64 numbers a ``[..., M, K]`` and b ``[..., N, K]``, accumulator bits c ``[..., M, N]`` of `kind` (f32, f16, f64, s32).
 
     c None means zero. Returns bits of `kind`. `saturate` clamps s32 instead of wrapping. `operation` "xor" or "and": one-bit operands, the count of
-    ones of the combined bits.
+    ones of the combined bits. `aligned` chooses the model "hopper" for f32.
     """
     with np.errstate(all="ignore"):
         total = np.matmul(a, b.swapaxes(-1, -2))
@@ -77,7 +85,16 @@ def multiply_accumulate(a: Bits, b: Bits, c: Bits | None, kind: str, *, saturate
             total += F16_TABLE64[c] if kind == "f16" else c.view(np.float32)
         if kind == "f16":
             return narrow(total, "f16")
-        return canonical(total.astype(np.float32))
+        bits = canonical(total.astype(np.float32))
+        if not aligned:
+            return bits
+        finite = np.isfinite(bits.view(np.float32))
+        start = np.zeros(total.shape) if c is None else to_double(c, kind)
+        if finite.all():
+            return aligned_sum(a, b, start)
+        # infinities, NaNs and overflow are decided by the plain sum
+        clean = [np.where(np.isfinite(x), x, 0.0) for x in (a, b, start)]
+        return np.where(finite, aligned_sum(*clean), bits)
 
 
 def _fused_chain(a: Bits, b: Bits, c: Bits | None) -> Bits:

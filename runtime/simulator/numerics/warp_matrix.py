@@ -55,8 +55,8 @@ class Mma:
         """Registers of a lane for C and for D."""
         return self.m // 8 if self.d_type == "f16" else self.m // 4
 
-    def multiply(self, a: Bits, b: Bits, c: Bits) -> Bits:
-        """D registers from A, B, C registers ``[registers, warps, 32]``: uint32, for f64 uint64."""
+    def multiply(self, a: Bits, b: Bits, c: Bits, model: product.Model = "hopper") -> Bits:
+        """D registers from A, B, C registers ``[registers, warps, 32]``: uint32, for f64 uint64. `model`: see `product`; one instruction is small, so the hardware's own is the default."""
         width = product.WIDTHS[self.a_type]
         rows = fragments.rows16(a, width) if self.m == 16 else fragments.rows8(a, width)
         columns = fragments.rows8(b, product.WIDTHS[self.b_type])
@@ -68,6 +68,7 @@ class Mma:
             self.d_type,
             saturate=self.saturate,
             operation=self.operation,
+            aligned=model == "hopper" and self.a_type in product.ALIGNED_TYPES,
         )
         return fragments.to_accumulators(result, 32)
 

@@ -56,10 +56,8 @@ def test_mma() -> None:
             rd = mma("mma.sync.aligned." + shape, ra, rb, rc.view(np.uint32)).view(np.float32)
         d = np.empty((16, 8), np.float32)
         d[G, 2 * T], d[G, 2 * T + 1], d[G + 8, 2 * T], d[G + 8, 2 * T + 1] = rd
-        if w == 5:  # random data: the order of the sum shows in the last bits
-            np.testing.assert_allclose(d, wanted[w], rtol=2e-6, atol=2e-6)
-        else:
-            np.testing.assert_array_equal(d.view(np.uint32), wanted[w].view(np.uint32), err_msg=shape)
+        # warp 5 has random data: the hardware's way of adding shows in the last bits
+        np.testing.assert_array_equal(d.view(np.uint32), wanted[w].view(np.uint32), err_msg=shape)
 
 
 def test_ldmatrix_stmatrix_movmatrix() -> None:
