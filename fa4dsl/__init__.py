@@ -249,7 +249,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     ),
 }
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
-__all__ = sorted(_WHERE)  # noqa: PLE0605
+__all__ = sorted(_WHERE)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ fits (i32 with i64, u8 with i32, bf16 with f32); everything else is L010, which 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Value, Vector, as_value, constant, describe, is_number
@@ -135,7 +135,7 @@ def _literal(name: str, number: Any, other: Value) -> Value:
     return constant(number, dtype)
 
 
-def _mismatch(name: str, left: Any, right: Any) -> None:
+def _mismatch(name: str, left: Any, right: Any) -> NoReturn:
     trace = current()
     places: list[Any] = [trace.location]
     for value in (left, right):
@@ -145,7 +145,7 @@ def _mismatch(name: str, left: Any, right: Any) -> None:
     trace.fail("L010", *places, operation=name, left=words[0], right=words[1], origins="")
 
 
-def _no_operation(name: str, left: Any, right: Any) -> None:
+def _no_operation(name: str, left: Any, right: Any) -> NoReturn:
     dtype = left.type if isinstance(left, Value) else right.type
     current().fail("L015", operation=name, dtype=dtype)
 
@@ -197,7 +197,7 @@ def _power(left: Any, right: Any) -> Value:
 
 def _divide(name: str, left: Value, right: Value) -> Value:
     """Python's // and %: towards minus infinity, the remainder with the divisor's sign."""
-    dtype = left.type
+    dtype = left.dtype
     quotient = name == "//"
     if dtype.kind == "uint" or (left.nonnegative and right.nonnegative):
         return _emit("arith.divui" if quotient else "arith.remui", left, right, nonnegative=True)
@@ -218,7 +218,6 @@ def _pointer(name: str, left: Any, right: Any) -> Value:
     if name == "+" and isinstance(right, PointerValue):
         return right.offset(left)
     _mismatch(name, left, right)
-    raise AssertionError("unreachable")
 
 
 def select(condition: Value, yes: Value, no: Value) -> Value:
@@ -277,4 +276,4 @@ def truth(value: Any) -> Value:
             return value
         if value.dtype.is_integer:
             return compare("!=", value, _zero_like(value))
-    current().fail("L016", current().place_of(value), given=describe(value))
+    raise current().error("L016", current().place_of(value), given=describe(value))

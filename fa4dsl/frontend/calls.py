@@ -66,7 +66,7 @@ def _is_language(function: Any) -> bool:
     module = getattr(function, "__module__", None) or getattr(type(owner), "__module__", "")
     if inspect.isclass(owner):
         module = owner.__module__
-    return module.startswith(("fa4dsl.language", "fa4dsl.frontend", "fa4dsl.types"))
+    return str(module).startswith(("fa4dsl.language", "fa4dsl.frontend", "fa4dsl.types"))
 
 
 def _run_time_argument(trace: Trace, function: Any, value: Any) -> None:

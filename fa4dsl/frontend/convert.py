@@ -22,7 +22,7 @@ def convert(value: Any, dtype: DType) -> Any:
         return _vector(value, dtype)
     if isinstance(value, Value) and not isinstance(value.type, PointerType):
         return _scalar(value, dtype)
-    current().fail("L011", current().place_of(value), expected=f"a number or value to convert to {dtype}", given=describe(value))
+    raise current().error("L011", current().place_of(value), expected=f"a number or value to convert to {dtype}", given=describe(value))
 
 
 def _scalar(value: Value, dtype: DType) -> Value:

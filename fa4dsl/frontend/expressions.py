@@ -34,6 +34,7 @@ BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any], Callable[
     ast.LShift: ("<<", operator.lshift, operator.ilshift),
     ast.RShift: (">>", operator.rshift, operator.irshift),
 }
+UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
 COMPARE: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
     ast.Eq: ("==", operator.eq),
     ast.NotEq: ("!=", operator.ne),
@@ -115,7 +116,7 @@ class Expressions:
             mend = f"add it to the imports: from fa4dsl import {name}"
         else:
             mend = f"did you mean {near[0]!r}?" if near else "define it, or import it from fa4dsl"
-        self.trace.fail("L003", name=name, mend=mend)
+        raise self.trace.error("L003", name=name, mend=mend)
 
     def _attribute(self, node: ast.Attribute) -> Any:
         base = self.evaluate(node.value)
@@ -130,7 +131,7 @@ class Expressions:
                 pass
         near = get_close_matches(name, [item for item in dir(base) if not item.startswith("_")], 1)
         mend = f"did you mean .{near[0]}?" if near else "look at its documentation for what it has"
-        self.trace.fail("L006", what=describe(base), attribute=name, mend=mend)
+        raise self.trace.error("L006", what=describe(base), attribute=name, mend=mend)
 
     # --- containers
 
@@ -307,7 +308,7 @@ class Expressions:
         self.at(node)
         if isinstance(node.op, ast.Not):
             return ~truth(value) if isinstance(value, Arithmetic) else not value
-        function: Callable[[Any], Any] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)]
+        function = UNARY[type(node.op)]
         with self.python(node):
             return function(value)
 

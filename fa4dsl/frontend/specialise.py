@@ -118,7 +118,7 @@ def trace_kernel(source: Source, options: KernelOptions, constants: Mapping[str,
         trace.remember_source(source.file)
         with activated(trace), ir.InsertionPoint(entry):
             names = dict(constants)
-            maps = {}
+            maps: dict[str, Any] = {}
             for (name, wanted), argument in zip(parameters.items(), entry.arguments, strict=True):
                 names[name] = _parameter(trace, name, wanted, argument, where, maps)
             frame = CallFrame(source, names)

@@ -84,7 +84,7 @@ def same(left: Any, right: Any) -> bool:
     if is_number(left) or isinstance(left, str):
         return bool(left == right or (left != left and right != right))
     try:
-        return bool(type(left).__eq__(left, right) is True)
+        return (left == right) is True
     except Exception:  # a user's __eq__ may do anything
         return False
 

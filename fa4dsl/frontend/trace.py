@@ -115,7 +115,11 @@ class Trace:
 
     def fail(self, code: str, *places: Location | Frame | None, notes: tuple[str, ...] = (), **fields: Any) -> NoReturn:
         """Raises the catalogue's error `code` at `places` (by default the statement or expression being traced)."""
-        raise Fa4dslError(diagnostic(code, *self.error_frames(*places), notes=notes, **fields))
+        raise self.error(code, *places, notes=notes, **fields)
+
+    def error(self, code: str, *places: Location | Frame | None, notes: tuple[str, ...] = (), **fields: Any) -> Fa4dslError:
+        """The error that `fail` raises."""
+        return Fa4dslError(diagnostic(code, *self.error_frames(*places), notes=notes, **fields))
 
     def place_of(self, argument: Any) -> Location:
         """Where an argument of the current language call is written."""

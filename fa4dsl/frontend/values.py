@@ -8,7 +8,7 @@ last needed. Arithmetic is in `arithmetic.py`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fa4dsl.frontend.trace import current
 from fa4dsl.types import DType, PointerType, i32
@@ -16,7 +16,7 @@ from fa4dsl.types import DType, PointerType, i32
 if TYPE_CHECKING:
     from mlir import ir
 
-    from fa4dsl.runtime.diagnostics import Location
+    from fa4dsl.runtime.diagnostics import Fa4dslError, Location
 
 
 class Arithmetic:
@@ -138,11 +138,9 @@ class Arithmetic:
 
     def __bool__(self) -> bool:
         needs_constant(self, "a Python truth value")
-        return False
 
     def __index__(self) -> int:
         needs_constant(self, "an integer known at compile time")
-        return 0
 
     def to(self, dtype: DType) -> Any:
         """Converts to `dtype`: floats round to nearest even, float to integer goes towards zero, narrower integers keep the low bits."""
@@ -250,14 +248,19 @@ class Vector(Arithmetic):
 def static_position(position: Any, length: int) -> int:
     """A compile-time index into something of `length` elements. Raises L021 for run-time indices and L022 outside."""
     if not isinstance(position, int):
-        needs_constant(position, "the index of a vector or register array (registers have no addresses)")
+        raise needs_constant_error(position, "the index of a vector or register array (registers have no addresses)")
     if not -length <= position < length:
         current().fail("L022", current().place_of(position), index=position, length=length)
     return position % length
 
 
-def needs_constant(value: Any, what: str) -> None:
+def needs_constant(value: Any, what: str) -> NoReturn:
     """Raises L021: `value` is known at run time only, where `what` is needed."""
+    raise needs_constant_error(value, what)
+
+
+def needs_constant_error(value: Any, what: str) -> Fa4dslError:
+    """The error that `needs_constant` raises."""
     trace = current()
     from fa4dsl.runtime.diagnostics import Frame
 
@@ -265,7 +268,7 @@ def needs_constant(value: Any, what: str) -> None:
     places: list[Any] = [trace.place_of(value)]
     if origin is not None and origin != places[0]:
         places.append(Frame(origin, "its value comes from here"))
-    trace.fail("L021", *places, needed=what, given=describe(value))
+    return trace.error("L021", *places, needed=what, given=describe(value))
 
 
 def constant(number: float | bool, dtype: DType, nonnegative: bool | None = None) -> Value:
@@ -330,7 +333,7 @@ def as_value(value: Any, dtype: DType | None = None) -> Value:
         if widened is not None:
             return widened
         current().fail("L011", current().place_of(value), expected=dtype, given=value.type)
-    current().fail("L011", current().place_of(value), expected=dtype or "a scalar", given=describe(value))
+    raise current().error("L011", current().place_of(value), expected=dtype or "a scalar", given=describe(value))
 
 
 def describe(value: Any) -> str:

@@ -96,7 +96,7 @@ class Warpgroup:
         identifier = trace.warpgroup_barriers.get(key)
         if identifier is None:
             identifier = trace.warpgroup_barriers[key] = take_identifiers(trace, groups)
-            trace.undo_later(lambda: trace.warpgroup_barriers.pop(key) and None)
+            trace.undo_later(lambda: trace.warpgroup_barriers.__delitem__(key))
         name = f"warpgroup.sync{' of ' + key if key else ''}"
         number: Any = constant(identifier, i32)
         if groups > 1:

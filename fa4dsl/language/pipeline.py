@@ -32,7 +32,7 @@ from fa4dsl.language.blocks import Block
 from fa4dsl.language.roles import single_thread
 from fa4dsl.language.shared import ALIGNMENT, SharedArray, shared
 from fa4dsl.runtime.diagnostics import Frame, Location
-from fa4dsl.types import DType, bool_, i32
+from fa4dsl.types import DType, Swizzle, bool_, i32
 
 Side = Literal["fill", "use"]
 
@@ -142,7 +142,7 @@ class Ring:
         if not 2 <= len(items) <= 3 or not isinstance(items[0], DType) or not isinstance(items[1], int | tuple):
             trace.fail("L080", name=self.name, problem=f"the slot's {part!r} is not (dtype, shape) or (dtype, shape, swizzle)")
         shape = items[1] if isinstance(items[1], tuple) else (items[1],)
-        swizzle = items[2] if len(items) == 3 else "none"
+        swizzle: Swizzle = items[2] if len(items) == 3 else "none"
         array = shared(items[0], (self.stages, *shape), name=f"{self.name}.{part}", swizzle=swizzle)
         size = array.bytes // self.stages
         if size % ALIGNMENT[swizzle]:

@@ -289,7 +289,11 @@ def unique_name(trace: Trace, name: str) -> str:
     while candidate in trace.shared_names:
         candidate, number = f"{name}_{number}", number + 1
     trace.shared_names[candidate] = trace.location
-    trace.undo_later(lambda: trace.shared_names.pop(candidate, None) and None)
+
+    def undo() -> None:
+        trace.shared_names.pop(candidate, None)
+
+    trace.undo_later(undo)
     return candidate
 
 

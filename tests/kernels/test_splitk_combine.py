@@ -125,7 +125,9 @@ def test_configuration_refuses(fields: dict[str, int], code: str) -> None:
     assert caught.value.code == code
 
 
-@pytest.mark.parametrize(("fields", "code"), [({"rows": 0}, "L096"), ({"rows": 129}, "L096"), ({"tiles": 0}, "L097"), ({"heads": 0}, "L097")])
+@pytest.mark.parametrize(
+    ("fields", "code"), [({"rows": 0}, "L096"), ({"rows": 129}, "L096"), ({"tiles": 0}, "L097"), ({"heads": 0}, "L097")]
+)
 def test_run_refuses(fields: dict[str, int], code: str) -> None:
     with pytest.raises(Fa4dslError) as caught:
         run_splitk_combine(device="simulator", **fields)
