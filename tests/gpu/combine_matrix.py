@@ -39,7 +39,9 @@ def prepare(folder: Path) -> None:
         splitk_combine.bind(c=CombineConfig(partitions=partitions, depth=depth)).artifact.save(path_of(folder, partitions, depth))
 
 
-def run_case(artifact: object, partitions: int, depth: int, rows: int, seed: int, tiles: int = 3, heads: int = 2) -> tuple[float, float, bool]:
+def run_case(
+    artifact: object, partitions: int, depth: int, rows: int, seed: int, tiles: int = 3, heads: int = 2
+) -> tuple[float, float, bool]:
     """Largest error as a share of its bound, relative L2 error, and whether the guard rows are whole."""
     inputs = random_combine_inputs(partitions, depth, rows, tiles, heads, seed)
     output, whole = poisoned_output(inputs.total_rows, heads, depth, 128)
@@ -67,7 +69,9 @@ def run(folder: Path, quick: bool) -> int:
             worst, relative = max(worst, share), max(relative, l2)
             if share > 1.0 or not untouched:
                 wrong += 1
-                print(f"WRONG P={partitions} D={depth} rows={rows} seed={seed}: {share:.3g} of the bound, guard rows {'whole' if untouched else 'written'}")
+                print(
+                    f"WRONG P={partitions} D={depth} rows={rows} seed={seed}: {share:.3g} of the bound, guard rows {'whole' if untouched else 'written'}"
+                )
         print(f"P={partitions:2d} D={depth:3d}: worst error {worst:.3f} of its bound, relative L2 {relative:.2e}")
     print(f"{cases - wrong} of {cases} cases right in {time.perf_counter() - started:.1f} s")
     return 1 if wrong else 0

@@ -190,4 +190,11 @@ ENTRIES: tuple[Entry, ...] = (
         "pip install torch",
         "fa4dsl.torch registers kernels as torch operators. Nothing else in fa4dsl needs torch.",
     ),
+    Entry(
+        "R096",
+        "The operator's tensors do not fit each other",
+        "{operator}: {problem}",
+        "see the operator's documentation for shapes, types and devices",
+        "The operator's fake function and its kernel rely on the same shapes; they are checked in both, so that tracing tells what running would.",
+    ),
 )
