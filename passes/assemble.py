@@ -63,7 +63,7 @@ def assemble(ptx: str, target: Target, kernel: str, place: Location | None = Non
     """Assembles PTX for `target`. `kernel` names the entry for messages, `place` is where it is defined.
 
     Raises C050 where there is no ptxas, C051 where it refuses the PTX, C052 where it ignores setmaxnreg, C055 where it runs
-    too long or fails for another reason. Spills (C053) and serialized wgmma (C054) are reported in `diagnostics`.
+    too long or fails for another reason. Spills (C053), wgmma that waits (C054) and other remarks (C058) are reported in `diagnostics`.
     """
     tool = find_tool("ptxas")
     if tool is None:
@@ -112,14 +112,19 @@ def _report(cubin: bytes, log: str, ptx: str, kernel: str, place: Location | Non
     found: list[Diagnostic] = []
     if "setmaxnreg' ignored" in log or ("setmaxnreg" in log and "ignored" in log):
         line = next((line for line in log.splitlines() if "setmaxnreg" in line), "")
-        fail("C052", *_at(ptx, "setmaxnreg", place), kernel=kernel, reason=line.partition("ignored; ")[2].strip(". ") or line.strip())
+        fail("C052", *_at(ptx, "setmaxnreg", place), kernel=kernel, reason=line.partition("ignored")[2].strip("; .") or line.strip())
     if stores or loads:
         registers = _number(r"Used (\d+) registers", log)
         found.append(diagnostic("C053", place, kernel=kernel, stores=stores, loads=loads, registers=registers))
-    for line in log.splitlines():
-        if "wgmma" in line and "serializ" in line:
-            reason = line.partition("due to ")[2].partition(" in function")[0].partition(" in the function")[0].strip(". ") or line.strip()
-            found.append(diagnostic("C054", *_at(ptx, "wgmma.mma_async", place), kernel=kernel, reason=reason))
+    for remark in re.findall(r"^ptxas\s+(?:info|warning)\s*:\s*(\(C\d+\).*|.*Stack size.*)$", log, re.MULTILINE):
+        said = remark.partition(" in function")[0].partition(" in the function")[0].strip(". ")
+        at_line = re.search(r"line (\d+)", said)
+        source = source_of(ptx, int(at_line[1])) if at_line else None
+        frames = [Frame(source)] if source else _at(ptx, "wgmma" if "wgmma" in said else ".entry", place)
+        if "wgmma" in said.lower() or "gmma" in said.lower():
+            found.append(diagnostic("C054", *frames, kernel=kernel, reason=said))
+        else:
+            found.append(diagnostic("C058", *frames, kernel=kernel, remark=said))
     return Assembly(
         cubin=cubin,
         registers=_number(r"Used (\d+) registers", log),

@@ -64,7 +64,7 @@ def kernels(module: ir.Module) -> list[ir.Operation]:
 def symbol_name(operation: ir.Operation) -> str:
     from mlir import ir
 
-    return ir.StringAttr(operation.attributes["sym_name"]).value
+    return str(ir.StringAttr(operation.attributes["sym_name"]).value)
 
 
 def kernel_of(operation: ir.Operation) -> ir.Operation | None:
@@ -192,12 +192,13 @@ def _parameter_list(function: ir.Operation, listed: Any, bad: Any) -> list[dict[
             bad("fa4.parameters", f'the kind of {item.get("name")} must be "pointer", "scalar" or "tensor_map", not {kind!r}')
         if function.name == "func.func" and not fits[kind]:
             bad("fa4.parameters", f"{item.get('name')} is a {kind}, but its argument has type {text}")
-    return listed
+    return list(listed)
 
 
 def _parameter(item: dict[str, Any], bad: Any) -> Parameter:
-    name, kind, dtype = item.get("name"), item["kind"], item.get("dtype", "")
-    if not isinstance(name, str) or not isinstance(dtype, str):
+    kind: Any = item["kind"]
+    name, dtype = str(item.get("name") or ""), str(item.get("dtype") or "")
+    if not name or not dtype:
         bad("fa4.parameters", "every parameter needs a name and a dtype")
     template = None
     if kind == "tensor_map" and item.get("tensor_map") is not None:

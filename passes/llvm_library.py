@@ -30,15 +30,11 @@ def _library() -> Any:
     takes, once a process.
     """
     try:
-        import mlir.ir  # noqa: F401  (loads the library and its dependencies)
-        from llvm import lib  # type: ignore[import-not-found]
+        # The library must be the one that MLIR loads: LLVM's options and its target registry are global to it.
+        import mlir.ir  # noqa: F401
 
-        folder = next(iter(lib.__path__))
-    except (ImportError, StopIteration):
-        folder = _folder_beside_mlir()
-    try:
-        library = ctypes.CDLL(f"{folder}/libLLVM.so")
-    except OSError as error:
+        library = ctypes.CDLL(f"{_folder()}/libLLVM.so")
+    except (ImportError, OSError) as error:
         fail("C002", reason=str(error))
     for name in ("TargetInfo", "Target", "TargetMC", "AsmPrinter"):
         getattr(library, f"LLVMInitializeNVPTX{name}")()
@@ -60,7 +56,7 @@ def _library() -> Any:
     return library
 
 
-def _folder_beside_mlir() -> str:
+def _folder() -> str:
     """The folder of libLLVM: the wheel installs it as `llvm/lib` beside `mlir`."""
     from importlib.util import find_spec
     from pathlib import Path

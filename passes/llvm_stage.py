@@ -29,7 +29,7 @@ def to_llvm_ir(module: ir.Module, target: Target) -> str:
     marked `convergent`, which MLIR's operation cannot say: without it LLVM may sink such a call into a branch.
     """
     from mlir import ir
-    from mlir._mlir_libs import _mlirRegisterEverything as registration  # type: ignore[import-not-found]
+    from mlir._mlir_libs import _mlirRegisterEverything as registration
     from mlir.dialects import llvm
 
     modules = gpu_modules(module)

@@ -11,6 +11,8 @@ from fa4dsl.passes.kernel import KernelInfo, fa4_operations, kernel_of
 from fa4dsl.passes.rewriting import Rewriter, rewrite
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mlir import ir
 
 
@@ -135,7 +137,7 @@ def _named(rewriter: Rewriter) -> None:
     rewriter.replace()
 
 
-def _instruction(text: str, *attributes: str) -> object:
+def _instruction(text: str, *attributes: str) -> Callable[[Rewriter], None]:
     """A rule for an operation that is one instruction over its operands; {name} in `text` is an attribute."""
 
     def rule(rewriter: Rewriter) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.assemble import Assembly, assemble, disassemble
 from fa4dsl.passes.dialect.definition import new_context
-from fa4dsl.passes.insert_proxy_fences import missing_proxy_fences
 from fa4dsl.passes.kernel import KernelInfo, kernels
 from fa4dsl.passes.llvm_stage import to_llvm_ir, to_ptx
 from fa4dsl.passes.lower_roles import roles_of
@@ -19,7 +18,7 @@ from fa4dsl.passes.place_shared_memory import shared_map
 from fa4dsl.passes.registry import LOWERING, TO_LLVM, run_passes, split_pipeline
 from fa4dsl.passes.target import DEFAULT, TARGETS, target_of
 from fa4dsl.runtime.artifact import Artifact
-from fa4dsl.runtime.diagnostics import Diagnostic, Location, fail
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Location, fail
 from fa4dsl.runtime.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -40,9 +39,11 @@ STAGES = (*STAGE_PASSES, "llvm", "ptx", "sass")
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """`assemble`: make machine code too. `sources`: text of the files that locations name, kept in the manifest."""
+    """`assemble`: make machine code too. `checks`: run the static checks of protocol, resources and TMA (errors stop the
+    compilation). `sources`: text of the files that locations name, kept in the manifest."""
 
     assemble: bool = True
+    checks: bool = True
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -105,7 +106,9 @@ class Compilation:
     @property
     def seconds(self) -> float:
         """Time of the whole compilation, from the fa4 module to the artifact."""
-        return sum(self.timings[stage] for stage in STAGES if stage in self.timings) + self.timings.get("assemble", 0.0)
+        return sum(self.timings[stage] for stage in STAGES if stage in self.timings) + sum(
+            self.timings.get(name, 0.0) for name in ("checks", "assemble")
+        )
 
 
 def compile_module(module: ir.Module, options: CompileOptions | None = None) -> Compilation:
@@ -128,10 +131,13 @@ def compile_module(module: ir.Module, options: CompileOptions | None = None) -> 
         begun = time.perf_counter()
         run_passes(work, names, timings)
         timings[stage] = time.perf_counter() - begun
-        if stage == "placed":
+        if stage == "fa4":
             function = kernels(work)[0]
             roles, barriers = roles_of(function), named_barriers(function)
-            diagnostics += missing_proxy_fences(work)
+            begun = time.perf_counter()
+            if options.checks:
+                diagnostics += _checked(work)
+            timings["checks"] = time.perf_counter() - begun
     begun = time.perf_counter()
     llvm = to_llvm_ir(work, target)
     timings["llvm"], begun = time.perf_counter() - begun, time.perf_counter()
@@ -167,6 +173,17 @@ def compile_module(module: ir.Module, options: CompileOptions | None = None) -> 
     artifact = Artifact(manifest, ptx, assembly.cubin if assembly else None)
     stages = Stages(module, llvm, ptx, artifact.cubin)
     return Compilation(artifact, stages, timings, tuple(diagnostics), assembly)
+
+
+def _checked(module: ir.Module) -> list[Diagnostic]:
+    """The static checks' warnings and notes; raises all errors that they find together."""
+    from fa4dsl.passes.checks import run_checks
+
+    found = run_checks(module)
+    errors = [item for item in found if item.severity == "error"]
+    if errors:
+        raise Fa4dslError(*errors)
+    return found
 
 
 def _clone(module: ir.Module) -> ir.Module:

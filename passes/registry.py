@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from fa4dsl.passes.checks.protocol import protocol_pass
+from fa4dsl.passes.checks.resources import resources_pass
+from fa4dsl.passes.checks.tma import tma_pass
 from fa4dsl.passes.insert_proxy_fences import insert_proxy_fences
 from fa4dsl.passes.lower_barriers import lower_barriers
 from fa4dsl.passes.lower_clusters import lower_clusters
@@ -47,6 +50,9 @@ PASSES: dict[str, Pass] = {
     item.name: item
     for item in (
         Pass("fa4-verify", verify),
+        Pass("check-resources", resources_pass),
+        Pass("check-tma", tma_pass),
+        Pass("check-protocol", protocol_pass),
         Pass("place-shared-memory", place_shared_memory),
         Pass("insert-proxy-fences", insert_proxy_fences),
         Pass("lower-roles", lower_roles),
@@ -90,7 +96,8 @@ ALIASES: dict[str, tuple[str, ...]] = {"lower-fa4": LOWERING, "fa4-to-llvm": TO_
 
 def split_pipeline(text: str) -> list[str]:
     """The elements of a textual pipeline: commas outside brackets part them, aliases are spelt out."""
-    elements, depth, start = [], 0, 0
+    elements: list[str] = []
+    depth = start = 0
     for position, character in enumerate(text + ","):
         if character in "({[":
             depth += 1
@@ -117,7 +124,7 @@ def run_passes(module: ir.Module, names: list[str] | tuple[str, ...], timings: d
     def hosted(item: Pass) -> Callable[[Any, Any], None]:
         def run(operation: Any, external: Any) -> None:
             try:
-                item.run(_AsModule(operation))  # type: ignore[arg-type]
+                item.run(_AsModule(operation))
             except Fa4dslError as error:
                 # An exception must not cross MLIR's C++; it is raised again outside.
                 raised.append(error)

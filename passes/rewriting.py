@@ -7,7 +7,7 @@ follows the operation down to PTX.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,7 @@ class Rewriter:
     def type(self, text: str) -> ir.Type:
         return self._ir.Type.parse(text)
 
-    def create(self, name: str, operands: Sequence[Any] = (), results: Sequence[Any] = (), regions: int = 0, **attributes: str) -> Any:
+    def create(self, name: str, operands: Sequence[Any] = (), results: Sequence[Any] = (), regions: int = 0, **attributes: Any) -> Any:
         """An operation; result types and attributes are given as MLIR text (or as themselves)."""
         ir = self._ir
         types = [ir.Type.parse(item) if isinstance(item, str) else item for item in results]
@@ -67,7 +67,7 @@ class Rewriter:
             name, results=types, operands=list(operands), attributes=made, regions=regions, loc=self.location, ip=self.ip
         )
 
-    def value(self, name: str, operands: Sequence[Any], result: Any, **attributes: str) -> ir.Value:
+    def value(self, name: str, operands: Sequence[Any], result: Any, **attributes: Any) -> ir.Value:
         """The one result of an operation."""
         return self.create(name, operands, [result], **attributes).results[0]
 
@@ -124,7 +124,7 @@ class Rewriter:
             struct = f"!llvm.struct<({', '.join(results)})>"
             whole = self.create("llvm.inline_asm", operands, [struct], **attributes).results[0]
             return [
-                self.create("llvm.extractvalue", [whole], [item], position=ir.DenseI64ArrayAttr.get([i])).results[0]  # type: ignore[arg-type]
+                self.create("llvm.extractvalue", [whole], [item], position=ir.DenseI64ArrayAttr.get([i])).results[0]
                 for i, item in enumerate(results)
             ]
         return list(self.create("llvm.inline_asm", operands, results, **attributes).results)
@@ -196,7 +196,7 @@ def raw_type(text: str) -> str:
     return text if text in LETTERS else "i16" if text == "i8" else f"i{bits_of(text)}"
 
 
-def rewrite(module: ir.Module, rules: dict[str, Callable[[Rewriter], None]]) -> None:
+def rewrite(module: ir.Module, rules: Mapping[str, Callable[[Rewriter], None]]) -> None:
     """Applies a rule to each fa4 operation of its name, in order. A rule replaces (or erases) its operation."""
     for operation in fa4_operations(module.operation, *rules):
         rules[operation.name.removeprefix("fa4.")](Rewriter(operation))

@@ -125,7 +125,7 @@ def _warp() -> list[Sample]:
     found.append(Sample("approximate", {"function": "tanh", "ftz": False}, {"value": "f32"}, ("f32",)))
     for to, (sources, result) in CONVERSIONS.items():
         found.append(Sample("convert", {"to": to}, {"values": sources[0]}, (result,), len(sources)))
-    found += [Sample("set_max_registers", {"count": 40, "direction": direction}) for direction in ("decrease", "increase")]
+    found += [Sample("set_max_registers", {"count": 232, "direction": direction}) for direction in ("decrease", "increase")]
     found.append(
         Sample("inline_ptx", {"text": "add.u32 $0, $1, $2;", "constraints": "=r,r,r", "pure": True}, {"operands": "i32"}, ("i32",), 2)
     )
@@ -211,7 +211,7 @@ def _attribute(kind: str, value: Any) -> str:
     return str(value)
 
 
-def _operands(sample: Sample, shape: Signature) -> tuple[list[str], list[str], list[str]]:
+def _operands(sample: Sample, shape: Signature, number: int) -> tuple[list[str], list[str], list[str]]:
     """(lines that make operands, names, types)"""
     lines, names, types = [], [], []
     for slot in shape.operands:
@@ -225,7 +225,7 @@ def _operands(sample: Sample, shape: Signature) -> tuple[list[str], list[str], l
             if slot.constraint in _GIVEN:
                 names.append(_GIVEN[slot.constraint])
                 continue
-            name = f"%v{len(names)}"
+            name = f"%v{number}_{len(names)}"
             lines.append(_made(name, text))
             names.append(name)
     return lines, names, types
@@ -242,27 +242,34 @@ def _made(name: str, text: str) -> str:
     return f"{name} = llvm.load %p : !llvm.ptr<1> -> {text}"
 
 
-def kernel(sample: Sample) -> str:
-    """A kernel around one use; its results are stored, so that they are not dead."""
+def _use(sample: Sample, number: int) -> list[str]:
+    """The lines of one use; its results are stored, so that they are not dead."""
     shape = signature(sample.operation)
     assert shape is not None
-    lines, names, types = _operands(sample, shape)
+    lines, names, types = _operands(sample, shape, number)
     kinds = {slot.name: slot.constraint for slot in shape.attributes}
-    attributes = ", ".join(f"{key} = {_attribute(kinds[key], value)}" for key, value in sample.attributes.items())
+    given = {
+        key: f"{value}{number}" if key == "name" and "alloc" in sample.operation else value for key, value in sample.attributes.items()
+    }
+    attributes = ", ".join(f"{key} = {_attribute(kinds[key], value)}" for key, value in given.items())
     results = (
         list(sample.results)
         if sample.results is not None
         else [EXACT_TYPES[slot.constraint] for slot in shape.results if not slot.variadic]
     )
-    left = f"%r:{len(results)} = " if results else ""
+    result = f"%r{number}"
+    left = f"{result}:{len(results)} = " if results else ""
     if sample.operation == "inline_ptx":
         for word, count in (("operand", len(types)), ("result", len(results))):
             attributes += f", {word}SegmentSizes = array<i32: {', '.join(map(str, segment_sizes(count)))}>"
     lines.append(f'{left}"fa4.{sample.operation}"({", ".join(names)}) {{{attributes}}} : ({", ".join(types)}) -> ({", ".join(results)})')
-    for i, text in enumerate(results):
-        if not text.startswith("!fa4"):
-            lines.append(f"llvm.store %r#{i}, %p : {text}, !llvm.ptr<1>")
-    body = "\n".join(f"    {line}" for line in lines)
+    stores = [f"llvm.store {result}#{i}, %p : {text}, !llvm.ptr<1>" for i, text in enumerate(results) if not text.startswith("!fa4")]
+    return lines + stores
+
+
+def kernel(*uses: Sample) -> str:
+    """A kernel with one use after the other."""
+    body = "\n".join(f"    {line}" for number, sample in enumerate(uses) for line in _use(sample, number))
     return f"""module {{ gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {{
   func.func @kernel(%p: !llvm.ptr<1>, %map: !fa4.tensor_map, %n: i32, %h: i16, %l: i64) attributes {{fa4.kernel,
       fa4.block = array<i32: 128, 1, 1>, fa4.cluster = array<i32: 2, 1, 1>, fa4.min_blocks = 1 : i32, fa4.fences = "manual",

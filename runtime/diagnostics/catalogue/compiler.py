@@ -299,9 +299,9 @@ ENTRIES: tuple[Entry, ...] = (
         "C052",
         "setmaxnreg is ignored",
         "ptxas ignores the register budgets of kernel {kernel}: {reason}",
-        "declare the threads of the CTA and CTAs per SM (min_blocks = 1), and compile each kernel alone",
-        "Without a known register count at entry ptxas drops setmaxnreg: every role then keeps the launch's registers, and roles "
-        "written for more spill or fail.",
+        "where the count at entry is unknown, declare min_blocks = 1; where a minimum is named, raise the role's budget to it (or hold fewer values)",
+        "ptxas drops setmaxnreg where it does not know the register count at entry, and where a role's code needs more registers than "
+        "its budget. Every role then keeps the launch's registers, and one written for more spills or fails.",
     ),
     Entry(
         "C053",
@@ -313,8 +313,8 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "C054",
-        "wgmma is serialized",
-        "ptxas serializes the wgmma of kernel {kernel}: {reason}",
+        "wgmma that waits",
+        "ptxas makes the wgmma of kernel {kernel} wait: {reason}",
         "leave the accumulators alone between the first wgmma and its wait, and keep fences, commits and waits in the same control flow",
         "ptxas keeps wgmma asynchronous only where it can prove that nobody touches the registers of those in flight. Otherwise it waits after each one.",
         severity="warning",
@@ -339,6 +339,14 @@ ENTRIES: tuple[Entry, ...] = (
         "the kernel was compiled without machine code",
         "compile with assemble = True",
         "SASS is printed from the cubin that ptxas makes.",
+    ),
+    Entry(
+        "C058",
+        "ptxas remarks",
+        "ptxas remarks on kernel {kernel}: {remark}",
+        "see the remark; most ask for launch bounds, fewer live registers or no recursion",
+        "ptxas says so with a code of its own; what it has to say about setmaxnreg, spills and wgmma has diagnostics of its own here.",
+        severity="warning",
     ),
     Entry(
         "C060",
