@@ -87,6 +87,24 @@ def _once(events: list[Event]) -> list[Event]:
     return list({event.node.number: event for event in events}.values())
 
 
+def surplus(machine: Machine, barrier: Barrier) -> bool:
+    """Bytes that came to a phase which did not expect them."""
+    if barrier.surplus is None:
+        return False
+    event, expected, moved = barrier.surplus
+    name = barrier.instance[1]
+    expects = [item for party in machine.parties for item in party.steps if item.barrier == name and "expect" in item.node.name]
+    places = [(item.node, "expects") for item in _once(expects)] + [(event.node, "brings more")]
+    copies = event.node.name.removeprefix("fa4.")
+    machine.findings.add("C101", event.node, *places, barrier=name, expected=expected, came=expected + moved, copies=copies, blame=name)
+    return True
+
+
+def refilled(machine: Machine, guards: list[Barrier]) -> bool:
+    """Whether a slot was filled too early because the barrier that guards it counts wrongly."""
+    return any(_count_mismatch(machine, barrier, machine.program.allocations[barrier.instance[1]]) for barrier in guards)
+
+
 def too_many(machine: Machine, barrier: Barrier) -> None:
     """An arrival came to a phase that had no arrival left to wait for."""
     event, _, count = barrier.arrivals[-1]
@@ -125,9 +143,26 @@ def lapped(machine: Machine, barrier: Barrier) -> None:
     if _repeated_somewhere(machine):
         return
     event = barrier.arrivals[-1][0] if barrier.arrivals else barrier.copies[-1]
-    again = {party.number for _, party, _ in barrier.arrivals} == {party.number for _, party, _ in barrier.before}
-    if again or not _count_mismatch(machine, barrier, event.node):
+    phases, waits = _turns(machine, barrier)
+    if phases <= waits + 1 or not _count_mismatch(machine, barrier, event.node):
         _reused(machine, barrier, event)
+
+
+def _turns(machine: Machine, barrier: Barrier) -> tuple[int, int]:
+    """(phases that all arrivals of the kernel make, most waits of one party): a surplus of phases is a surplus of arrivals."""
+    arrivals, waits = 0, 0
+    for party in machine.parties:
+        own = 0
+        for event in party.steps:
+            if event.barrier != barrier.instance[1] or event.kind not in ("arrive", "wait"):
+                continue
+            threads = next((count for instance, count in machine.targets(event, party) if instance == barrier.instance), 0)
+            if event.kind == "wait":
+                own += threads > 0
+            elif event.node.name != "fa4.mbarrier_expect_tx":
+                arrivals += threads * event.arrivals
+        waits = max(waits, own)
+    return arrivals // barrier.declared, waits
 
 
 def _reused(machine: Machine, barrier: Barrier, event: Event) -> None:
@@ -165,6 +200,9 @@ def _own_fault(machine: Machine, barrier: Barrier, event: Event) -> bool:
         return True
     name = barrier.instance[1]
     arrivals = _a_round(machine, barrier)
+    if not arrivals and any(other.all_arrivals for key, other in machine.barriers.items() if key[1] == name):
+        _ends_differ(machine, barrier, event)
+        return True
     if not arrivals:
         expects = _once(barrier.expects + _expects(machine, name))
         if barrier.copies or expects:
@@ -222,7 +260,10 @@ def _arrivers(machine: Machine, barrier: Barrier) -> list[Party]:
 
 def _ends_differ(machine: Machine, barrier: Barrier, event: Event) -> None:
     name = barrier.instance[1]
-    _, places = _listed(machine, list(barrier.all_arrivals.values()))
+    arrivals = barrier.all_arrivals or next(
+        (item.all_arrivals for key, item in machine.barriers.items() if key[1] == name and item.all_arrivals), {}
+    )
+    _, places = _listed(machine, list(arrivals.values()))
     waiter = machine.launch.words(event.mask, machine.program.roles)
     machine.findings.add(
         "C105", event.node, (event.node, "waits once more"), *places,

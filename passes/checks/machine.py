@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fa4dsl.passes.checks.collectives import Collectives
 from fa4dsl.passes.checks.events import Doubt, Event
+from fa4dsl.passes.checks.explain import lapped, surplus, too_many
 from fa4dsl.passes.checks.findings import Findings
 from fa4dsl.passes.checks.lanes import Launch
 from fa4dsl.passes.checks.lifetime import Touches
@@ -41,6 +42,10 @@ class Barrier:
     """Transaction bytes expected less bytes that came, in this phase."""
     bytes_expected: int = 0
     bytes_came: int = 0
+    last_expected: int = 0
+    """Bytes expected in the phase before."""
+    surplus: tuple[Event, int, int] | None = None
+    """A copy whose bytes no phase had expected yet, what the phase before expected, and the copy's bytes."""
     waited: bool = True
     """Whether some wait has seen the last completed phase."""
     gathered: NDArray[numpy.int64] | None = None
@@ -49,8 +54,6 @@ class Barrier:
     """Clocks released by the last completed phase."""
     arrivals: list[tuple[Event, Party, int]] = field(default_factory=list)
     """Of this phase."""
-    before: list[tuple[Event, Party, int]] = field(default_factory=list)
-    """Of the phase before."""
     all_arrivals: dict[tuple[int, int], tuple[Event, Party, int]] = field(default_factory=dict)
     """One for each operation and party, ever."""
     copies: list[Event] = field(default_factory=list)
@@ -91,6 +94,10 @@ class Machine:
             for party in self.order:
                 while not party.done and not self.stopped and self.step(party):
                     moved = True
+        if not self.stopped and not self.in_doubt and not self.blocked:
+            for barrier in self.barriers.values():
+                if barrier.expected < 0:
+                    surplus(self, barrier)
         self.touches.finish()
 
     @property
@@ -229,8 +236,6 @@ class Machine:
         barrier.all_arrivals[(event.node.number, party.number)] = (event, party, arrivals)
         barrier.pending -= arrivals
         if barrier.pending < 0 and not self.stopped:
-            from fa4dsl.passes.checks.explain import too_many
-
             too_many(self, barrier)
             self.stopped = True
 
@@ -238,16 +243,14 @@ class Machine:
         if barrier.pending or barrier.expected:
             return
         if not barrier.waited and not self.in_doubt and self._still_awaited(barrier):
-            from fa4dsl.passes.checks.explain import lapped
-
             lapped(self, barrier)
             self.stopped = True
         barrier.phase += 1
         barrier.pending = barrier.declared
         barrier.waited = False
         barrier.released, barrier.gathered = barrier.gathered, None
-        barrier.before = barrier.arrivals
         barrier.arrivals, barrier.expects, barrier.copies = [], [], []
+        barrier.last_expected = barrier.bytes_expected
         barrier.bytes_expected = barrier.bytes_came = 0
 
     def _still_awaited(self, barrier: Barrier) -> bool:
@@ -272,6 +275,10 @@ class Machine:
         parity = event.parity[party.lanes[0]] if isinstance(event.parity, numpy.ndarray) else event.parity
         if (barrier.phase - 1) & 1 != int(parity) & 1:
             return False
+        if barrier.phase == 0 and self.slots.is_reader(event, party) and not self.in_doubt:
+            problem = "passes at once: it asks a fresh barrier for parity 1, so it does not wait for the first data"
+            self.findings.add("C104", event.node, barrier=event.barrier, problem=problem, blame=event.barrier)
+            self.stopped = True
         if barrier.phase:
             barrier.waited = True
             if barrier.seen.get(party.number) == barrier.phase and barrier.repeated is None:
@@ -296,6 +303,8 @@ class Machine:
             barrier.expected -= int(moved) * threads
             barrier.bytes_came += int(moved) * threads
             barrier.copies.append(event)
+            if barrier.expected < 0 and barrier.surplus is None and barrier.phase:
+                barrier.surplus = (event, barrier.last_expected, int(moved) * threads)
             self._gather(barrier, party)
             self._complete(barrier)
         return True

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from fa4dsl.passes.checks.events import Event
+from fa4dsl.passes.checks.explain import refilled, surplus
 from fa4dsl.passes.checks.parties import Party
 from fa4dsl.passes.checks.values import uniform
 
 if TYPE_CHECKING:
-    from fa4dsl.passes.checks.machine import Instance, Machine
+    from fa4dsl.passes.checks.machine import Barrier, Instance, Machine
 
 
 @dataclass(eq=False)
@@ -31,6 +32,9 @@ class Slots:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
+        copies = [(event.barrier, party.number) for party in machine.parties for event in party.steps if event.kind == "copy"]
+        self.signalled = {barrier for barrier, _ in copies}
+        self.copiers = {number for _, number in copies}
         self.guards = self._guards()
         self.fills: dict[tuple[int, str, int], _Fill] = {}
         """By CTA, array and offset."""
@@ -38,7 +42,6 @@ class Slots:
     def _guards(self) -> dict[tuple[str, int], list[tuple[str, int, int, Event]]]:
         """Barrier and index: the array ranges that a party copies into after waiting for it."""
         machine = self.machine
-        signalled = {event.barrier for party in machine.parties for event in party.steps if event.kind == "copy"}
         found: dict[tuple[str, int], list[tuple[str, int, int, Event]]] = {}
         for party in machine.parties:
             active: list[tuple[str, int]] = []
@@ -46,7 +49,7 @@ class Slots:
             for event in party.steps:
                 if event.kind == "wait":
                     index = _at(event.index, party)
-                    if event.barrier not in signalled and index is not None:
+                    if event.barrier not in self.signalled and index is not None:
                         active = [] if copied else active
                         active.append((event.barrier, index))
                         copied = False
@@ -106,6 +109,12 @@ class Slots:
                 if unread or unknown:
                     wait = next(iter(others.values()))[1] if others else self._will_wait(last, party)
                     assert wait is not None
+                    machine.stopped = True
+                    barrier = machine.barrier(instance)
+                    if not barrier.expects and barrier.surplus is None and barrier.phase:
+                        barrier.surplus = (event, barrier.last_expected, _at(event.bytes, party) or 0)
+                    if surplus(machine, barrier) or refilled(machine, self._guarding(event.array, offset, party)):
+                        return
                     machine.findings.add(
                         "C125",
                         event.node,
@@ -115,8 +124,19 @@ class Slots:
                         barrier=instance[1],
                         where="of another CTA" if instance[0] != party.rank else "of this CTA",
                     )
-                    machine.stopped = True
             self.fills[key] = _Fill(event, instance, machine.barrier(instance).phase + 1)
+
+    def _guarding(self, array: str, offset: int, party: Party) -> list[Barrier]:
+        """The barriers that the copying party waits for before it fills a slot."""
+        return [
+            self.machine.barrier((party.rank, *guard))
+            for guard, ranges in self.guards.items()
+            if any(item[0] == array and item[1] == offset for item in ranges)
+        ]
+
+    def is_reader(self, event: Event, party: Party) -> bool:
+        """Whether a wait is one for copied data, by a party that does not copy itself."""
+        return event.barrier in self.signalled and party.number not in self.copiers
 
     def _will_wait(self, fill: _Fill, copier: Party) -> Event | None:
         """A wait of another party, still to come, for the barrier of a fill."""
