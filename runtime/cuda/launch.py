@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fa4dsl.runtime.arguments import check_arguments, in_order
+from fa4dsl.runtime.arguments import check_arguments, in_order, place_of
 from fa4dsl.runtime.arguments_arrays import ArrayView
 from fa4dsl.runtime.cuda.device import current_context, gpu
 from fa4dsl.runtime.cuda.driver import RECENT, STICKY, entry, raise_fault, raw_launch, status_text, synchronize
@@ -68,8 +68,9 @@ class PreparedLaunch:
         plan = self._plans.get(kinds)
         if plan is None:
             ordered = in_order(self.manifest, arguments)
-            for parameter, value in zip(self.manifest.parameters, check_arguments(self.manifest, ordered), strict=True):
-                on_gpu(parameter, value, self.kernel.gpu.ordinal)
+            place = place_of(self.manifest, check_arguments(self.manifest, ordered))
+            if place is not None and place != ("cuda", self.kernel.gpu.ordinal):
+                return False
             plan = make_plan(self, arguments)
             if len(self._plans) >= PLANS_KEPT:
                 self._plans.clear()

@@ -1,0 +1,144 @@
+/* A stand-in for NVIDIA's driver library, for machines without one: it runs nothing. It shows what the runtime hands to the driver, read through
+   NVIDIA's own header, and answers as a test tells it to. What a real driver does with it is the business of tests/gpu. */
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#undef cuGetProcAddress
+#define EXPORT __attribute__((visibility("default")))
+
+static __thread CUcontext current;
+static int launch_status, launches, sync_status, pending, resident = 7, encode_status, capturing, dynamic_limit = 49152, need_context;
+
+EXPORT void stub_set(const char *what, int value) {
+    if (!strcmp(what, "launch")) launch_status = value;
+    if (!strcmp(what, "sync")) sync_status = value;
+    if (!strcmp(what, "pending")) pending = value;
+    if (!strcmp(what, "resident")) resident = value;
+    if (!strcmp(what, "encode")) encode_status = value;
+    if (!strcmp(what, "capturing")) capturing = value;
+    if (!strcmp(what, "need_context")) need_context = value;
+}
+EXPORT int stub_launches(void) { return launches; }
+EXPORT int stub_dynamic_limit(void) { return dynamic_limit; }
+
+EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **found, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *result) {
+    static const char *suffixes[] = {"_v4", "_v3", "_v2", ""};
+    void *self = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+    char name[256];
+    *found = 0;
+    for (int i = 0; self && !*found && i < 4; i++) {
+        snprintf(name, sizeof name, "%s%s", symbol, suffixes[i]);
+        *found = dlsym(self, name);
+    }
+    if (result) *result = *found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return *found ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+EXPORT CUresult cuGetProcAddress(const char *symbol, void **found, int version, cuuint64_t flags) {
+    return cuGetProcAddress_v2(symbol, found, version, flags, 0);
+}
+EXPORT CUresult cuInit(unsigned flags) { return CUDA_SUCCESS; }
+EXPORT CUresult cuDriverGetVersion(int *version) { *version = 13000; return CUDA_SUCCESS; }
+EXPORT CUresult cuDeviceGetCount(int *count) { *count = 2; return CUDA_SUCCESS; }
+EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal) { *device = ordinal; return CUDA_SUCCESS; }
+EXPORT CUresult cuDeviceGetName(char *name, int size, CUdevice device) { snprintf(name, size, "stand-in %d", device); return CUDA_SUCCESS; }
+EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
+    *value = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9
+           : attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? 132
+           : attribute == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN ? 232448 : 0;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) { *context = (CUcontext)(0x1000l + device); return CUDA_SUCCESS; }
+EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) { current = context; return CUDA_SUCCESS; }
+EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *context) { if (context) *context = current; current = 0; return CUDA_SUCCESS; }
+EXPORT CUresult cuCtxGetCurrent(CUcontext *context) { *context = current; return CUDA_SUCCESS; }
+EXPORT CUresult cuCtxGetDevice(CUdevice *device) { *device = (int)((long)current - 0x1000); return CUDA_SUCCESS; }
+EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) { return CUDA_SUCCESS; }
+EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
+    const char *text = image;
+    if (strstr(text, "add.u33") || strstr(text, ", debug")) {
+        snprintf(values[0], 100, "line 9; error: not an instruction");
+        return CUDA_ERROR_INVALID_PTX;
+    }
+    *module = (CUmodule)(strstr(text, ".maxntid 64") ? 0x2064l : 0x2000l);
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) { *function = (CUfunction)module; return CUDA_SUCCESS; }
+EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
+    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? (function == (CUfunction)0x2064l ? 64 : 1024)
+           : attribute == CU_FUNC_ATTRIBUTE_NUM_REGS ? 32
+           : attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? dynamic_limit : 0;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+    if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) dynamic_limit = value;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config) { *clusters = resident; return CUDA_SUCCESS; }
+EXPORT CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config) { *size = 12; return CUDA_SUCCESS; }
+EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t dynamic) { *blocks = 2; return CUDA_SUCCESS; }
+EXPORT CUresult cuGetErrorName(CUresult status, const char **text) { *text = status == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER"; return CUDA_SUCCESS; }
+EXPORT CUresult cuGetErrorString(CUresult status, const char **text) { *text = "words of the driver"; return CUDA_SUCCESS; }
+
+/* Prints the launch as NVIDIA's header lays it out; the parameters as 64-bit words, for the tests' kernels have (pointer, pointer or map, 4 bytes). */
+EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
+    if (need_context && !current) return CUDA_ERROR_INVALID_CONTEXT;
+    if (launch_status) { int status = launch_status; launch_status = 0; return status; }
+    launches++;
+    if (getenv("STUB_QUIET")) return CUDA_SUCCESS;
+    printf("grid %u %u %u block %u %u %u dynamic %u stream %ld", config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
+           config->blockDimY, config->blockDimZ, config->sharedMemBytes, (long)config->hStream);
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *attribute = &config->attrs[i];
+        if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            printf(" cluster %u %u %u", attribute->value.clusterDim.x, attribute->value.clusterDim.y, attribute->value.clusterDim.z);
+        else if (attribute->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            printf(" cooperative %d", attribute->value.cooperative);
+        else if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            printf(" programmatic %d", attribute->value.programmaticStreamSerializationAllowed);
+        else
+            printf(" unknown %d", (int)attribute->id);
+    }
+    printf(" arguments %llx %llx %x aligned %d\n", *(unsigned long long *)parameters[0], *(unsigned long long *)parameters[1],
+           *(unsigned *)parameters[2], (int)((unsigned long)parameters[1] % 64));
+    fflush(stdout);
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuStreamSynchronize(CUstream stream) { return sync_status; }
+EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+                                          const CUgraphEdgeData **edges, size_t *count) {
+    *status = capturing;
+    if (id) *id = 0;
+    if (graph) *graph = 0;
+    if (nodes) *nodes = 0;
+    if (edges) *edges = 0;
+    if (count) *count = 0;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
+    void *memory = 0;
+    if (size > (1ul << 40) || posix_memalign(&memory, 256, size)) return CUDA_ERROR_OUT_OF_MEMORY;
+    *address = (CUdeviceptr)memory;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuMemFree_v2(CUdeviceptr address) { free((void *)address); return CUDA_SUCCESS; }
+EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream) { memcpy((void *)to, from, size); return CUDA_SUCCESS; }
+EXPORT CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size) { memcpy(to, (void *)from, size); return CUDA_SUCCESS; }
+EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags) { *event = (CUevent)0x4000; return CUDA_SUCCESS; }
+EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) { return CUDA_SUCCESS; }
+EXPORT CUresult cuEventQuery(CUevent event) { return pending ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS; }
+EXPORT CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent to) { *milliseconds = 1.5f; return CUDA_SUCCESS; }
+EXPORT CUresult cuEventDestroy_v2(CUevent event) { return CUDA_SUCCESS; }
+EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address) { *(int *)value = 0; return CUDA_SUCCESS; }
+/* The descriptor's words: address, rank, type, first size, first stride, first box extent, swizzle, fill. */
+EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *sizes,
+                                       const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *element_strides,
+                                       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                       CUtensorMapFloatOOBfill fill) {
+    if (encode_status) return encode_status;
+    cuuint64_t words[16] = {(cuuint64_t)address, rank, type, sizes[0], strides[0], box[0], swizzle, fill};
+    memcpy(map, words, 128);
+    return CUDA_SUCCESS;
+}
