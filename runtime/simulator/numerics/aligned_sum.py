@@ -14,35 +14,29 @@ from fa4dsl.runtime.simulator.numerics.operation import Bits
 
 FRACTION_BITS = 25
 _NOTHING = -8000
-_BLOCK = 1 << 16
 
 
 def _exponents(x: Bits) -> Bits:
-    """floor(log2 |x|) as int32, far below everything for zero."""
-    return np.where(x == 0, np.int32(_NOTHING), np.frexp(x)[1] - np.int32(1))
+    """floor(log2 |x|) as int16, far below everything for zero."""
+    return np.where(x == 0, np.int16(_NOTHING), (np.frexp(x)[1] - 1).astype(np.int16))
 
 
 def aligned_sum(a: Bits, b: Bits, c: Bits) -> Bits:
     """f32 bits of ``a @ b^T + c`` for finite float64 numbers a ``[..., M, K]``, b ``[..., N, K]``, c ``[..., M, N]``."""
-    m, k = a.shape[-2:]
-    n = b.shape[-2]
-    shape = (*a.shape[:-2], m, n)
-    left, right, start = a.reshape(-1, m, k), b.reshape(-1, n, k), np.broadcast_to(c, shape).reshape(-1, m, n)
-    result = np.empty(start.shape, np.uint32)
-    step = max(_BLOCK // (n * k), 1)
-    for batch in range(len(left)):
-        columns, columns_exponent = right[batch], _exponents(right[batch])
-        for row in range(0, m, step):
-            some = slice(row, row + step)
-            result[batch, some] = _one(left[batch, some], columns, columns_exponent, start[batch, some])
-    return result.reshape(shape)
-
-
-def _one(a: Bits, b: Bits, b_exponent: Bits, c: Bits) -> Bits:
-    products = a[:, None, :] * b[None, :, :]
-    top = (_exponents(a)[:, None, :] + b_exponent[None, :, :]).max(axis=-1)
-    top = np.maximum(np.maximum(top, _exponents(c)), -900)
-    scale = np.ldexp(1.0, FRACTION_BITS - top)
-    products *= scale[..., None]
-    total = np.trunc(products, out=products).sum(axis=-1) + np.trunc(c * scale)
-    return round_to_f32(total / scale + 0.0, "rz")
+    # one k at a time, so that the working set [..., M, N] stays in the cache
+    a_columns, b_columns = np.ascontiguousarray(np.moveaxis(a, -1, 0)), np.ascontiguousarray(np.moveaxis(b, -1, 0))
+    a_exponents, b_exponents = _exponents(a_columns), _exponents(b_columns)
+    top = np.maximum(_exponents(c), np.int16(-900))
+    for x, y in zip(a_exponents, b_exponents, strict=True):
+        np.maximum(top, x[..., :, None] + y[..., None, :], out=top)
+    scale = np.ldexp(1.0, FRACTION_BITS - top.astype(np.int32))
+    total = np.trunc(c * scale)
+    term = np.empty_like(total)
+    for x, y in zip(a_columns, b_columns, strict=True):
+        np.multiply(x[..., :, None], y[..., None, :], out=term)
+        np.multiply(term, scale, out=term)
+        np.trunc(term, out=term)
+        total += term
+    total /= scale
+    # a sum of nothing but cut-off negatives is +0
+    return round_to_f32(total + 0.0, "rz")

@@ -125,4 +125,5 @@ def store_matrices(registers: Bits, transposed: bool) -> Bits:
 
 def transpose_matrix(register: Bits) -> Bits:
     """movmatrix.trans: uint32 ``[warps, 32]``."""
-    return load_matrices(store_matrices(register[None], False), True)[0]
+    moved: Bits = load_matrices(store_matrices(register[None], False), True)[0]
+    return moved

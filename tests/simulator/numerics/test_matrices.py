@@ -36,26 +36,24 @@ def element_bits(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def place(shared: np.ndarray[Any, Any], x: np.ndarray[Any, Any], start: int, swizzle: str, mn_major: bool) -> int:
-    """Store ``x[rows, k]`` as TMA (or a careful thread) would, one element at a time; returns the descriptor."""
+    """Store ``x[rows, k]`` as TMA (or a careful thread) would, element by element; returns the descriptor."""
     rows, ks = x.shape
     size, span = x.dtype.itemsize, SPAN[swizzle]
     raw = x.view(np.uint8).reshape(rows, ks, size)
     across = 16 // size
-    for r in range(rows):
-        for k in range(ks):
-            if not mn_major and span:
-                # boxes of span bytes of k: here K is one box at most
-                address = start + r * span + k * size
-            elif not mn_major:
-                # 8 x 16-byte blocks, those along k next to each other
-                address = start + (r // 8) * (ks // across) * 128 + (k // across) * 128 + (r % 8) * 16 + (k % across) * size
-            elif span:
-                panel = r * size // span
-                address = start + panel * ks * span + k * span + r * size % span
-            else:
-                address = start + (r // across) * (ks // 8) * 128 + (k // 8) * 128 + (k % 8) * 16 + (r % across) * size
-            at = int(tensor.swizzle_address(np.array([address], np.int64), swizzle)[0])
-            shared[at : at + size] = raw[r, k]
+    r, k = np.arange(rows, dtype=np.int64)[:, None], np.arange(ks, dtype=np.int64)[None, :]
+    if not mn_major and span:
+        # boxes of span bytes of k: here K is one box at most
+        address = r * span + k * size
+    elif not mn_major:
+        # 8 x 16-byte blocks, those along k next to each other
+        address = (r // 8) * (ks // across) * 128 + (k // across) * 128 + (r % 8) * 16 + (k % across) * size
+    elif span:
+        address = (r * size // span) * ks * span + k * span + r * size % span
+    else:
+        address = (r // across) * (ks // 8) * 128 + (k // 8) * 128 + (k % 8) * 16 + (r % across) * size
+    address = tensor.swizzle_address(start + address, swizzle)
+    shared[address[..., None] + np.arange(size)] = raw
     if not mn_major:
         leading, stride = (16, 8 * span) if span else (128, ks // across * 128)
     else:
@@ -66,15 +64,14 @@ def place(shared: np.ndarray[Any, Any], x: np.ndarray[Any, Any], start: int, swi
 def store_d(registers: np.ndarray[Any, Any], form: matrix.Wgmma) -> np.ndarray[Any, Any]:
     """Accumulator registers [R, 128] to the matrix, by the formula of the ISA."""
     out = np.zeros((64, form.n), NUMPY[form.d_type])
-    for thread in range(128):
-        w, g, t = thread // 32, thread % 32 // 4, thread % 4
-        for i in range(form.n // 2):
-            row, column = 16 * w + g + 8 * (i >> 1 & 1), 8 * (i >> 2) + 2 * t + (i & 1)
-            if form.d_type == "f16":
-                bits = np.uint16(int(registers[i // 2, thread]) >> 16 * (i & 1) & 0xFFFF)
-                out[row, column] = bits.view(np.float16)
-            else:
-                out[row, column] = registers[i, thread].view(NUMPY[form.d_type])
+    thread = np.arange(128)
+    w, g, t = thread // 32, thread % 32 // 4, thread % 4
+    for i in range(form.n // 2):
+        row, column = 16 * w + g + 8 * (i >> 1 & 1), 8 * (i >> 2) + 2 * t + (i & 1)
+        if form.d_type == "f16":
+            out[row, column] = (registers[i // 2] >> np.uint32(16 * (i & 1))).astype(np.uint16).view(np.float16)
+        else:
+            out[row, column] = registers[i].view(NUMPY[form.d_type])
     return out
 
 
