@@ -216,7 +216,8 @@ class _Body:
         elif text in (*_SPACES, ".extern", ".visible", ".weak"):
             external = linkage(cursor)
             for item in variable(cursor, external):
-                self.function.variables[scope.declare_variable(item)] = item
+                unique = scope.declare_variable(item)
+                self.function.variables[unique] = replace(item, name=unique)
         else:
             line = cursor.peek().line
             fail("S002", Location(self.parser.name, line), what=text, line=line)

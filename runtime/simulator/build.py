@@ -58,7 +58,7 @@ class Build:
         self.module = module
         self.launch = launch
         self.function = find_kernel(module, launch.kernel)
-        functions = reachable(module.functions, self.function)
+        functions = reachable(module, self.function)
         self.buffers = Buffers()
         self.starts = {name: self.buffers.place(name, len(array)) for name, array in launch.buffers.items()}
         self.maps: dict[int, int] = {}
@@ -135,10 +135,8 @@ class Build:
         program = Program(self.module.name)
         self.machine.program = program
         decoder = Decoder(self.machine, self.module, self.storage, program)
-        position = 0
-        for function in functions:
-            decoder.bases[function.name] = position
-            position += len(function.instructions) + 1
+        decoder.bases = self.storage.function_addresses
+        position = sum(len(function.instructions) + 1 for function in functions)
         if position >= 1 << 20:
             fail(
                 "S002",

@@ -124,9 +124,13 @@ class Decoder:
             return row
         if item.space == "global":
             return self.constant(GLOBAL_BASE + start, dtype)
-        if item.space == "const" or (item.space == "param" and self.function.entry):
+        if item.space == "const" or self.is_kernel_parameter(name):
             return self.constant(CONSTANT_WINDOW + start, dtype)
         return self.constant(start, dtype)
+
+    def is_kernel_parameter(self, name: str) -> bool:
+        """Whether `name` is a parameter of the kernel (in the constant bank), not a parameter variable of a call (in local memory)."""
+        return self.function.entry and any(parameter.name == name for parameter in self.function.parameters)
 
     def immediate(self, value: Immediate, dtype: Any) -> Row:
         dtype = np.dtype(dtype)

@@ -34,6 +34,13 @@ class Storage:
         self.entry = entry
         self.offsets: dict[tuple[str, str], int] = {}
         self.static_shared = 0
+        functions = list(functions)
+        self.function_addresses: dict[str, int] = {}
+        """A function's address is the program counter of its first instruction."""
+        position = 0
+        for function in functions:
+            self.function_addresses[function.name] = position
+            position += len(function.instructions) + 1
         self.local_bytes = 0
         self.constant_bytes = 0
         self.parameter_offsets: list[int] = []
@@ -107,6 +114,8 @@ class Storage:
         generic = value.name.startswith("generic:")
         name = value.name.removeprefix("generic:")
         target = self.module.variables.get(name) or (self.module.functions[owner].variables.get(name) if owner else None)
+        if target is None and name in self.function_addresses:
+            return self.function_addresses[name]
         if target is None:
             fail("S005", Location(self.module.name, item.line), line=item.line, name=name)
         start = self.offset(owner, target) + value.offset

@@ -18,7 +18,7 @@ from fa4dsl.runtime.simulator.selection import Ints, Row, Selection, first
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fa4dsl.runtime.ptx.module import Function, Variable
+    from fa4dsl.runtime.ptx.module import Function, Module, Variable
 
 DEPTH_LIMIT = 64
 KNOWN_EXTERNALS = ("vprintf", "__assertfail", "__nv_printf")
@@ -30,8 +30,8 @@ class CallStack:
     def __init__(self, width: int) -> None:
         self.returns: Ints = np.zeros((DEPTH_LIMIT, width), np.int64)
         self.depth: Ints = np.zeros(width, np.int64)
-        self.at_return: dict[int, Callable[[Selection], None]] = {}
-        """By return address: moves results to the caller's variables."""
+        self.at_return: dict[tuple[int, str], Callable[[Selection], None]] = {}
+        """By return address and function returned from: moves results to the caller's variables."""
 
 
 def stack(decoder: Decoder) -> CallStack:
@@ -68,15 +68,22 @@ def called(module_functions: dict[str, Function], function: Function) -> set[str
     return names
 
 
-def reachable(module_functions: dict[str, Function], entry: Function) -> list[Function]:
-    """The kernel and every function it can reach."""
+def reachable(module: Module, entry: Function) -> list[Function]:
+    """The kernel and every function it can reach by calls, taken addresses or addresses in initialised variables."""
+    functions = module.functions
+    stored = {
+        value.name.removeprefix("generic:") for variable in module.variables.values() for _, value, _ in variable.initial if isinstance(value, Symbol)
+    }
     order = [entry]
     seen = {entry.name}
     for function in order:
-        for name in sorted(called(module_functions, function)):
-            if name not in seen and module_functions[name].defined:
+        names = called(functions, function)
+        if function is entry:
+            names |= stored & set(functions)
+        for name in sorted(names):
+            if name not in seen and functions[name].defined:
                 seen.add(name)
-                order.append(module_functions[name])
+                order.append(functions[name])
     return order
 
 
@@ -246,18 +253,18 @@ def _direct(decoder: Decoder, instruction: Instruction, name: str, results: tupl
         if int(depth.max()) >= DEPTH_LIMIT - 1:
             machine.fault("S013", instruction, first(threads), what=f"calls nested deeper than {DEPTH_LIMIT}")
         if saver is not None:
-            saver.save(numbers)
+            saver.save(numbers, depth)
         calls.returns[depth, numbers] = pc + 1
         calls.depth[threads] = depth + 1
         if saver is None:
-            calls.at_return.setdefault(pc + 1, back)
+            calls.at_return.setdefault((pc + 1, name), back)
         else:
             frame = saver
 
             def restore(threads: Selection) -> None:
-                frame.restore(grid.arange[threads], back)
+                frame.restore(grid.arange[threads], calls.depth[threads], back)
 
-            calls.at_return.setdefault(pc + 1, restore)
+            calls.at_return.setdefault((pc + 1, name), restore)
         for move in ins:
             move(threads)
         return entry
@@ -273,7 +280,8 @@ class _Saver:
         self.function = function
         self.result_names = {item.name for item in results if isinstance(item, Symbol)}
         self.result_rows = {id(decoder.register(item.name)) for item in results if isinstance(item, Register)}
-        self.frames: dict[int, list[tuple[list[tuple[Row, Any]], list[Any]]]] = {}
+        self.frames: dict[int, dict[Any, Row]] = {}
+        """By depth of the call: each register row (by identity) and span of variables, as they were."""
 
     def _rows(self) -> list[Row]:
         return [row for (owner, _), row in self.decoder.registers.items() if owner == self.function]
@@ -288,26 +296,38 @@ class _Saver:
                 spans.append((start, start + item.size, name in self.result_names))
         return rows, spans
 
-    def save(self, numbers: Ints) -> None:
+    def save(self, numbers: Ints, depth: Ints) -> None:
+        """Keeps the frames of `numbers`, which are `depth` calls deep."""
         rows = self._rows()
         data, spans = self._variables()
-        for thread in numbers.tolist():
-            saved = [(row, row[thread].copy()) for row in rows]
-            memory = [data[thread, start:end].copy() for start, end, _ in spans]
-            self.frames.setdefault(thread, []).append((saved, memory))
+        for level in np.unique(depth).tolist():
+            part = numbers[depth == level]
+            frame = self.frames.setdefault(level, {})
+            for row in rows:
+                kept = frame.get(id(row))
+                if kept is None:
+                    kept = frame[id(row)] = np.zeros_like(row)
+                kept[part] = row[part]
+            for start, end, _ in spans:
+                kept = frame.get((start, end))
+                if kept is None:
+                    kept = frame[(start, end)] = np.zeros((len(data), end - start), np.uint8)
+                kept[part] = data[part, start:end]
 
-    def restore(self, numbers: Ints, results: Callable[[Selection], None]) -> None:
+    def restore(self, numbers: Ints, depth: Ints, results: Callable[[Selection], None]) -> None:
         """Moves the results out of the callee's frame, then puts everything else of the caller's back."""
+        rows = self._rows()
         data, spans = self._variables()
         results(numbers)
-        for thread in numbers.tolist():
-            saved, memory = self.frames[thread].pop()
-            for row, value in saved:
+        for level in np.unique(depth).tolist():
+            part = numbers[depth == level]
+            frame = self.frames[level]
+            for row in rows:
                 if id(row) not in self.result_rows:
-                    row[thread] = value
-            for (start, end, is_result), bytes_then in zip(spans, memory, strict=True):
+                    row[part] = frame[id(row)][part]
+            for start, end, is_result in spans:
                 if not is_result:
-                    data[thread, start:end] = bytes_then
+                    data[part, start:end] = frame[(start, end)][part]
 
 
 @handles("ret")
@@ -321,6 +341,7 @@ def ret(decoder: Decoder, instruction: Instruction) -> Step:
 
         return Step(control=leave)
     calls = stack(decoder)
+    name = decoder.function.name
 
     def back(threads: Selection, pc: int) -> None:
         numbers = grid.arange[threads]
@@ -329,7 +350,7 @@ def ret(decoder: Decoder, instruction: Instruction) -> Step:
         calls.depth[threads] = depth
         for target in np.unique(targets):
             part = numbers[targets == target]
-            calls.at_return[int(target)](part)
+            calls.at_return[(int(target), name)](part)
             machine.key[part] = target
 
     return Step(control=back)

@@ -98,9 +98,7 @@ def make_target(
 
 
 def _is_kernel_parameter(decoder: Decoder, operand: Operand) -> bool:
-    if isinstance(operand, Address) and isinstance(operand.base, Symbol):
-        return any(parameter.name == operand.base.name for parameter in decoder.function.parameters)
-    return False
+    return isinstance(operand, Address) and isinstance(operand.base, Symbol) and decoder.is_kernel_parameter(operand.base.name)
 
 
 def watch(
