@@ -6,11 +6,12 @@ released version 0.1.2 printed when each bug was written for it by hand in TIRx.
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from fa4dsl.runtime.simulator.launch import load_launch
+from fa4dsl.runtime.simulator.run import simulate
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "comparison.md"
@@ -41,7 +42,7 @@ ROWS = (
     Row("b16_expect_no_arrive", "bytes expected, nobody arrives", "tilelang#2566", "error: deadlock"),
     Row("b19_swizzle_unaligned", "128B swizzle on a base that is not 1024-aligned", "tilelang#2379, Fuser#4096", "not tried", "not tried"),
     Row("b21_expect_times_cluster", "bytes expected times the cluster's size", "tilelang#2644", "error: deadlock, 16/32 bytes"),
-    Row("b22_release_before_wgmma_wait", "slot released before wgmma is done", "Fuser#3561", "incomplete: wgmma unsupported", "incomplete"),
+    Row("b22_release_before_wgmma_wait", "slot released before wgmma is done", "Fuser#3561", "incomplete: wgmma unsupported", "not tried"),
     Row(
         "b27_multicast_refill",
         "multicast refill while a peer still reads",
@@ -49,7 +50,7 @@ ROWS = (
         "error",
         "clean or a **false error**, by the fence's spelling",
     ),
-    Row("b30_early_return_touched", "early return, and the CTA's memory is touched", "sgl-project/sglang#25574", "incomplete", "not tried"),
+    Row("b30_early_return_touched", "early return, and the CTA's memory is touched", "sgl-project/sglang#25574", "not tried", "incomplete"),
 )
 
 HEAD = """\
@@ -75,20 +76,18 @@ out otherwise on both sides; its unreleased rewrite checks scopes too.
 """
 
 
-def simulate(folder: str, case: str) -> str:
-    """The verdict on one case, with the codes of its findings."""
+def verdict(folder: str, case: str) -> str:
+    """What `fa4dsl simulate` says about one case: the verdict, with the codes of its findings."""
     place = ROOT / CORPUS / folder
-    words = ["simulate", f"{place}/{case}.ptx", "--launch", f"{place}/{case}.launch.json", "--json"]
-    done = subprocess.run([sys.executable, "-m", "fa4dsl", *words], capture_output=True, text=True)
-    report = json.loads(done.stdout)
-    codes = sorted({finding["code"] for finding in report["findings"]})
+    report = simulate((place / f"{case}.ptx").read_text(encoding="utf-8"), load_launch(place / f"{case}.launch.json"))
+    codes = sorted({finding.diagnostic.code for finding in report.findings})
     links = ", ".join(f"[{code}](codes/{code}.md)" for code in codes)
-    return f"{report['verdict']}: {links}" if links else str(report["verdict"])
+    return f"{report.verdict}: {links}" if links else report.verdict
 
 
 def page() -> str:
     lines = [
-        f"| {row.title} | {row.source} | {simulate(row.folder, 'fault')} | {simulate(row.folder, 'twin')} | {row.numsim} | {row.numsim_twin} |"
+        f"| {row.title} | {row.source} | {verdict(row.folder, 'fault')} | {verdict(row.folder, 'twin')} | {row.numsim} | {row.numsim_twin} |"
         for row in ROWS
     ]
     return HEAD + "\n".join(lines) + "\n"

@@ -43,12 +43,12 @@ def test_wrong_result_is_told_by_the_exit_status(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (["--rows", "129"], "L068"),
-        (["--rows", "0"], "L068"),
+        (["--rows", "129"], "L096"),
+        (["--rows", "0"], "L096"),
         (["--partitions", "3"], "L065"),
         (["--depth", "65"], "L066"),
-        (["--tiles", "0"], "L069"),
-        (["--heads", "0"], "L069"),
+        (["--tiles", "0"], "L097"),
+        (["--heads", "0"], "L097"),
     ],
 )
 def test_what_the_kernel_does_not_take(options: list[str], code: str, capsys: pytest.CaptureFixture[str]) -> None:
