@@ -26,7 +26,8 @@ def compile_case(source: Path, fault: bool) -> None:
 def main(names: list[str]) -> None:
     for source in sorted(CASES.glob("*.cu")):
         if not names or source.stem in names:
-            compile_case(source, True)
+            if not source.name.startswith("ok_"):  # correct kernels that are easy to flag by mistake have no fault
+                compile_case(source, True)
             compile_case(source, False)
 
 

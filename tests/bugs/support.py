@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from fa4dsl.runtime.simulator.launch import Launch, PointerArgument, ScalarArgument, TensorMapArgument, load_launch
 from fa4dsl.runtime.simulator.run import simulate
 from fa4dsl.runtime.tensor_map import TensorMapDescription

@@ -171,10 +171,17 @@ class BarrierObjects:
         naming = self.naming
         init, initialiser = use.init, use.initialiser
         homes = {int(self.of.cta[initialiser])}
-        remote = any(int(self.of.cta[each.thread]) not in homes or each.address // naming.shared_stride != int(self.of.cta[each.thread]) for each in uses)
+        remote = any(
+            int(self.of.cta[each.thread]) not in homes or each.address // naming.shared_stride != int(self.of.cta[each.thread])
+            for each in uses
+        )
         fence = self._fence_line(initialiser) if init is not None else None
         first = naming.line(min((each.site for each in uses), key=lambda site: site.ptx_line))
-        barrier = "a cluster barrier (barrier.cluster.arrive + barrier.cluster.wait) by all threads of the cluster" if remote else "__syncthreads() (bar.sync 0) by all threads"
+        barrier = (
+            "a cluster barrier (barrier.cluster.arrive + barrier.cluster.wait) by all threads of the cluster"
+            if remote
+            else "__syncthreads() (bar.sync 0) by all threads"
+        )
         if fence:
             mend = f"the fence.mbarrier_init ({fence}) orders nothing by itself: add {barrier} after it, before the first use on {first}"
         else:

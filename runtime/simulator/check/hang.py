@@ -69,11 +69,14 @@ class HangExplainer:
             for party in parties:
                 old = party.waiter
                 same = old.site is waiter.site and old.kind == waiter.kind and old.waited_phase == waiter.waited_phase
-                if same and (old.barrier is None) == (waiter.barrier is None) and (
-                    old.barrier is None
-                    or waiter.barrier is None
-                    or (old.barrier.address == waiter.barrier.address
-                    and old.barrier.cta == waiter.barrier.cta)
+                if (
+                    same
+                    and (old.barrier is None) == (waiter.barrier is None)
+                    and (
+                        old.barrier is None
+                        or waiter.barrier is None
+                        or (old.barrier.address == waiter.barrier.address and old.barrier.cta == waiter.barrier.cta)
+                    )
                 ):
                     party.threads.extend(waiter.threads)
                     break
@@ -361,7 +364,7 @@ class HangExplainer:
         per = naming.threads.per_cta
         live = [thread for thread in range(barrier.cta * per, barrier.cta * per + per) if thread not in self.exited]
         if barrier.expected > len(live):
-            mend = f"the count {barrier.expected} is more than the {len(live)} threads that still run: lower it, or let the threads that exited arrive before"
+            mend = f"the count {barrier.expected} is more than the {len(live)} threads that still run: lower it, or let the threads that exited execute bar.arrive {barrier.address} before"
         elif arrived and not any(self.where.get(thread) is None for thread in party.arrivers):
             mend = f"let {barrier.pending} more threads execute bar.sync or bar.arrive {barrier.address}, or lower its count to {arrived}: those that are missing wait elsewhere"
             if barrier.address == 0 and barrier.expected == per:

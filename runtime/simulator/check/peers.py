@@ -143,7 +143,9 @@ class Peers:
             for frame in naming.frames(site, f"{what} by {naming.thread(thread)} into {naming.cta(target)}")
         ]
         (target, _), (site, thread, what) = min(early.items(), key=lambda item: item[0][1])
-        self.findings.add("S030", build("S030", frames, what=what, target=naming.cta(target), line=naming.line(site), user=naming.thread(thread)))
+        self.findings.add(
+            "S030", build("S030", frames, what=what, target=naming.cta(target), line=naming.line(site), user=naming.thread(thread))
+        )
 
     def _exited(self, late: dict[tuple[int, int], tuple[Instruction, int, bool]]) -> None:
         naming = self.naming
@@ -157,8 +159,20 @@ class Peers:
         (target, line), (site, thread, signals) = max(late.items(), key=lambda item: item[0][1])
         end = ends[target]
         early = any(key in self.early for key in late)
-        notes = ("some of these accesses are not ordered after the start of their target either: a cluster barrier is missing before them as well",) if early else ()
-        fields = {"what": "signal" if signals else "access", "target": naming.cta(target), "line": naming.line(site), "user": naming.thread(thread), "end": naming.line(end)}
+        notes = (
+            (
+                "some of these accesses are not ordered after the start of their target either: a cluster barrier is missing before them as well",
+            )
+            if early
+            else ()
+        )
+        fields = {
+            "what": "signal" if signals else "access",
+            "target": naming.cta(target),
+            "line": naming.line(site),
+            "user": naming.thread(thread),
+            "end": naming.line(end),
+        }
         self.findings.add("S031", build("S031", frames, notes, **fields))
 
     def _operations(self, operations: list[Operation], late: dict[tuple[int, int], tuple[Instruction, int, bool]]) -> None:
