@@ -324,7 +324,7 @@ ENTRIES: tuple[Entry, ...] = (
         "ptxas failed",
         "ptxas failed on kernel {kernel}: {reason}",
         "run `ptxas --version` to see that it works; please report the kernel if it does",
-        "ptxas ended without naming a PTX line.",
+        "ptxas ended without naming a PTX line: it could not run, was stopped, or met a fault of its own.",
     ),
     Entry(
         "C056",
