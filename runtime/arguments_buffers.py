@@ -105,4 +105,4 @@ def _host_bytes(low: int, high: int) -> Bytes:
     """The process' own memory from `low` to `high` as an array, without copying; the caller's views keep it alive."""
     if low == high:
         return np.zeros(0, np.uint8)
-    return np.frombuffer((ctypes.c_uint8 * (high - low)).from_address(low), np.uint8)
+    return np.frombuffer(memoryview((ctypes.c_uint8 * (high - low)).from_address(low)).cast("B"), np.uint8)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Hashable
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -47,9 +45,14 @@ def parse_json(text: str) -> Any:
         raise RecordError("", str(error)) from None
 
 
-@cache
-def _hints(record: Hashable) -> dict[str, Any]:
-    return get_type_hints(record)
+_hints_of: dict[type, dict[str, Any]] = {}
+
+
+def _hints(record: type) -> dict[str, Any]:
+    found = _hints_of.get(record)
+    if found is None:
+        found = _hints_of[record] = get_type_hints(record)
+    return found
 
 
 def read_record(record: type[T], value: Any, where: str = "") -> T:

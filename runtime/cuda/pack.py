@@ -84,7 +84,7 @@ class ParameterBlock:
         self.config = ctypes.c_void_p(base + config_at)
         self.parameters = ctypes.c_void_p(base + pointers_at)
         self.offset = config_at + STREAM_OFFSET
-        self.view[0 : len(attribute_bytes)] = attribute_bytes
+        ctypes.memmove(base, attribute_bytes, len(attribute_bytes))
         struct.pack_into(f"<{len(parameters)}Q", self.view, pointers_at, *(base + values_at + offset for offset in offsets))
         struct.pack_into("<7I4x", self.view, config_at, *grid, *block, options.dynamic_shared_bytes)
         self.count = len(attribute_bytes) // ATTRIBUTE_SIZE
