@@ -9,7 +9,7 @@ import numpy as np
 
 from fa4dsl.runtime.simulator.check.clocks import Clocks, distinct
 from fa4dsl.runtime.simulator.check.findings import Findings, build
-from fa4dsl.runtime.simulator.check.hang import History
+from fa4dsl.runtime.simulator.check.wait_graph import History
 from fa4dsl.runtime.simulator.check.token import HB
 
 if TYPE_CHECKING:

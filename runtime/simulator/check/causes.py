@@ -7,52 +7,29 @@ executed; an asynchronous operation that nobody waited for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from fa4dsl.runtime.simulator.check.facts import Facts
+from fa4dsl.runtime.simulator.check.evidence import Access, Evidence
 from fa4dsl.runtime.simulator.check.findings import Findings, build
-from fa4dsl.runtime.simulator.check.memory_check import Conflict, Side
 from fa4dsl.runtime.simulator.check.numbering import SCOPE_NAMES
-from fa4dsl.runtime.simulator.check.operations import GENERIC_KINDS, Operation
-from fa4dsl.runtime.simulator.check.shadow import ATOMIC, REMOTE, SITE_SHIFT, SIZE_SHIFT
-from fa4dsl.runtime.simulator.check.token import HB
+from fa4dsl.runtime.simulator.check.shadow import SITE_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fa4dsl.runtime.diagnostics import Diagnostic, Frame
+    from fa4dsl.runtime.diagnostics import Diagnostic
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.clocks import Clocks
+    from fa4dsl.runtime.simulator.check.memory_check import Conflict
     from fa4dsl.runtime.simulator.check.naming import Naming
     from fa4dsl.runtime.simulator.check.numbering import Threads
-    from fa4dsl.runtime.simulator.check.sync import MissedEdge, Step, Synchronisation
+    from fa4dsl.runtime.simulator.check.operations import Operation
+    from fa4dsl.runtime.simulator.check.sync import MissedEdge, Synchronisation
 
 RULE_RACE = "PTX ISA 8.7 (data race): the accesses overlap, one writes, and neither program order nor synchronisation orders them"
 
 
-@dataclass(frozen=True)
-class Access:
-    """One side of a conflict in words."""
-
-    side: Side
-    site: Instruction
-    thread: int
-    operation: Operation | None
-    what: str
-
-    @property
-    def size(self) -> int:
-        return 1 << (self.side.info >> SIZE_SHIFT & 15)
-
-    @property
-    def generic(self) -> bool:
-        return self.operation is None or self.operation.kind in GENERIC_KINDS
-
-
-class Causes:
+class Causes(Evidence):
     """Explains conflicts and files the findings."""
 
     def __init__(
@@ -65,121 +42,16 @@ class Causes:
         sites: Sequence[Instruction],
         operations: Sequence[Operation],
     ) -> None:
-        self.of = numbering
-        self.clocks = clocks
-        self.sync = sync
+        super().__init__(numbering, clocks, sync, naming, sites, operations)
         self.findings = findings
-        self.naming = naming
-        self.sites = sites
-        self.operations = operations
         self.program: Sequence[Instruction] = ()
         """All instructions of the kernel where known: finds fences that the run never reached."""
         self.executed: set[int] = set()
         """PTX lines of the fences that ran."""
-        self.first_operation = numbering.count + 1
         self.pairs: dict[tuple[bool, int, int, bool], tuple[tuple[int, int], tuple[int, int]]] = {}
+        """By finding key: for each side (CTA of the other side, PTX line of this one)."""
         self.told: set[tuple[int, int]] = set()
         """(target CTA, PTX line) of accesses whose synchronisation was too weak."""
-        """By finding key: for each side (CTA of the other side, PTX line of this one)."""
-
-    # -- words
-    def access(self, side: Side) -> Access:
-        site = self.sites[side.info >> SITE_SHIFT]
-        if side.agent >= self.first_operation:
-            operation = self.operations[side.agent - self.first_operation]
-            return Access(side, site, operation.thread, operation, f"{operation.words} {'write' if side.write else 'read'}")
-        what = "atomic update" if side.info & ATOMIC else "store" if side.write else "load"
-        if side.info & REMOTE:
-            what = f"remote {what}"
-        return Access(side, site, side.agent - 1, None, what)
-
-    def label(self, access: Access) -> str:
-        issued = "issued " if access.operation is not None else ""
-        who = self.naming.thread(access.thread)
-        if access.operation is not None and access.operation.kind == "wgmma":
-            group = access.operation.group
-            who = self.naming.crowd(group.tolist()) if group is not None else who
-        return f"the {access.what}, {issued}by {who}"
-
-    def frames(self, *parts: tuple[Instruction | None, str]) -> list[Frame]:
-        return [frame for site, label in parts for frame in self.naming.frames(site, label)]
-
-    def line(self, site: Instruction | None) -> str:
-        return self.naming.line(site)
-
-    # -- the record
-    def step_after(self, thread: int, epoch: int) -> Step | None:
-        """The release or fence that ended this epoch of the thread."""
-        for step in self.sync.steps:
-            where = np.flatnonzero(step.threads == thread)
-            if len(where) and step.epochs[where[0]] >= epoch:
-                return step
-        return None
-
-    def barrier_after(self, thread: int, epoch: int) -> Step | None:
-        for step in self.sync.steps:
-            if "fence" in step.kind:
-                continue
-            where = np.flatnonzero(step.threads == thread)
-            if len(where) and step.epochs[where[0]] >= epoch:
-                return step
-        return None
-
-    def _token_knows(self, edge: MissedEdge, prior: Access) -> bool:
-        if prior.operation is not None:
-            bit = 1 << prior.operation.number
-            return bool((edge.token.facts.writes if prior.side.write else edge.token.facts.reads | edge.token.facts.writes) & bit)
-        return edge.token.knows(int(self.of.cluster[prior.thread]), int(self.of.column[prior.thread]), prior.side.epoch)
-
-    def missed_edge(self, prior: Access, thread: int) -> MissedEdge | None:
-        """The latest join that did not happen and would have told `thread` of the prior access."""
-        for edge in reversed(self.sync.missed):
-            mine = edge.threads == thread
-            if not mine.any():
-                known = self.clocks.knows(HB, np.full(len(edge.threads), thread, np.int32), edge.threads, edge.epochs)
-                if not known.any():
-                    continue
-            if self._token_knows(edge, prior):
-                return edge
-        return None
-
-    def sibling_release(self, prior: Access, thread: int) -> Step | None:
-        """A release by another lane of the prior accessor's warp, after the access as far as is known, that `thread` has joined."""
-        if prior.operation is not None:
-            return None
-        u, warp = prior.thread, self.of.warp[prior.thread]
-        begun = prior.side.epoch <= 1
-        found = None
-        for step in self.sync.steps:
-            mine = np.flatnonzero(step.threads == u)
-            if len(mine):
-                if step.epochs[mine[0]] >= prior.side.epoch:
-                    # From here on the access is released by its own thread: later releases of siblings explain nothing.
-                    break
-                begun = begun or step.epochs[mine[0]] == prior.side.epoch - 1
-                continue
-            if not begun or step.kind.endswith("fence"):
-                continue
-            near = np.flatnonzero((self.of.warp[step.threads] == warp) & (step.threads != thread))
-            if len(near) and self.clocks.knows(HB, np.full(len(near), thread, np.int32), step.threads[near], step.epochs[near]).any():
-                found = step
-        return found
-
-    def informed(self, prior: Access, thread: int) -> int | None:
-        """Another thread of the current accessor's CTA (same warp first) that does know of the prior access."""
-        first = thread // self.of.per_cta * self.of.per_cta
-        others = np.arange(first, first + self.of.per_cta, dtype=np.int32)
-        if prior.operation is not None:
-            known = self.clocks.fact_mask(others, np.full(len(others), prior.operation.number, np.int32), 1 if prior.side.write else 0)
-        else:
-            known = self.clocks.knows(
-                HB, others, np.full(len(others), prior.thread, np.int32), np.full(len(others), prior.side.epoch, np.int32)
-            )
-        known &= others != prior.thread
-        if not known.any():
-            return None
-        near = known & (self.of.warp[others] == self.of.warp[thread])
-        return int(others[np.flatnonzero(near if near.any() else known)[0]])
 
     # -- the explanation
     def explain(self, conflict: Conflict) -> None:
@@ -215,14 +87,14 @@ class Causes:
         barrier = self.barrier_after(prior.thread, prior.side.epoch)
         code = "S021" if prior.side.write else "S022"
         before = (
-            f", before the {self._sync_word(barrier)} on {self.line(barrier.site)}"
+            f", before the {self.sync_word(barrier)} on {self.line(barrier.site)}"
             if barrier is not None and barrier.site is not None
             else f", before {self.line(current.site)}"
         )
         mend = f"add {fence} after {self.line(prior.site)}{before}, in every thread that makes the {prior.what}; or once in the issuing thread just before {self.line(current.site)}"
         notes = []
         frames = self.frames((prior.site, self.label(prior)), (current.site, self.label(current)))
-        if barrier is not None and barrier.site is not None and self._sync_word(barrier) != "step":
+        if barrier is not None and barrier.site is not None and self.sync_word(barrier) != "step":
             frames += self.frames((barrier.site, "the synchronisation between them, which is no proxy fence"))
         for instruction in self.program:
             if instruction.mnemonic.startswith("fence.proxy.async"):
@@ -253,18 +125,6 @@ class Causes:
                 return "global"
         return "shared"
 
-    def _sync_word(self, step: Step | None) -> str:
-        if step is None or step.site is None:
-            return "step"
-        name = step.site.mnemonic
-        if name.startswith("mbarrier"):
-            return "arrive"
-        if name.startswith("barrier.cluster"):
-            return "cluster barrier"
-        if name.startswith(("bar", "barrier")):
-            return "barrier"
-        return "release"
-
     def _race(self, prior: Access, current: Access, where: str) -> Diagnostic:
         if prior.operation is not None:
             return self._operation(prior, current, prior.operation, where)
@@ -291,11 +151,11 @@ class Causes:
         both = self._both(prior, current)
         informed = self.informed(prior, current.thread)
         if operation.kind == "wgmma":
-            release = self._release_after_issue(operation, current.thread)
+            release = self.release_after_issue(operation, current.thread)
             if release is not None:
                 both.append((release.site, "released here, before the wgmma was waited for"))
             late = (
-                f"the {self._sync_word(release)} on {self.line(release.site)}"
+                f"the {self.sync_word(release)} on {self.line(release.site)}"
                 if release is not None
                 else f"{self.line(current.site)} overwrites its operands"
             )
@@ -329,30 +189,9 @@ class Causes:
         else:
             mend = (
                 f"let {self.naming.thread(current.thread)} learn that the copy of {self.line(prior.site)} has landed and its data were used (wait on an mbarrier, or a "
-                f"{self._barrier_between(prior, current)}) before {self.line(current.site)}"
+                f"{self.barrier_between(prior, current)}) before {self.line(current.site)}"
             )
         return build("S024", self.frames(*both), mend=mend, **fields)
-
-    def _release_after_issue(self, operation: Operation, thread: int) -> Step | None:
-        group = operation.group if operation.group is not None else np.array([operation.thread], np.int32)
-        for step in self.sync.steps:
-            if "fence" in step.kind:
-                continue
-            inside = np.flatnonzero(np.isin(step.threads, group))
-            if (
-                len(inside)
-                and step.epochs[inside[0]] >= operation.epoch
-                and self.clocks.knows(HB, np.full(len(inside), thread, np.int32), step.threads[inside], step.epochs[inside]).any()
-            ):
-                return step
-        return None
-
-    def _barrier_between(self, prior: Access, current: Access) -> str:
-        if self.of.cta[prior.thread] == self.of.cta[current.thread]:
-            return "__syncthreads() (bar.sync)"
-        if self.of.cluster[prior.thread] == self.of.cluster[current.thread]:
-            return "cluster barrier (barrier.cluster.arrive.release + barrier.cluster.wait.acquire)"
-        return "release/acquire pair at .gpu scope"
 
     def _edge(self, edge: MissedEdge, prior: Access, current: Access, where: str) -> Diagnostic:
         fields = self._fields(prior, current, where)
@@ -439,7 +278,7 @@ class Causes:
         if sibling is not None and sibling.site is not None:
             both.append((sibling.site, "releases only the thread that executes it"))
             mend = (
-                f"add __syncwarp() (bar.warp.sync) after {self.line(prior.site)}, before the {self._sync_word(sibling)} on {self.line(sibling.site)}; "
+                f"add __syncwarp() (bar.warp.sync) after {self.line(prior.site)}, before the {self.sync_word(sibling)} on {self.line(sibling.site)}; "
                 "or let every lane arrive, with the barrier's count raised to match (32 for a warp)"
             )
             return build("S027", self.frames(*both), mend=mend, **fields)
@@ -447,15 +286,15 @@ class Causes:
         notes = []
         if informed is not None:
             same_warp = of.warp[informed] == of.warp[current.thread]
-            barrier = "__syncwarp() (bar.warp.sync)" if same_warp else self._barrier_between(current, current)
+            barrier = "__syncwarp() (bar.warp.sync)" if same_warp else self.barrier_between(current, current)
             mend = (
                 f"thread {informed % of.per_cta} of this CTA is ordered after the {prior.what} (it waited), thread {current.thread % of.per_cta} is not: add {barrier} after that wait, before "
                 f"{self.line(current.site)}, or let this thread wait itself"
             )
             if of.cta[prior.thread] != of.cta[current.thread]:
-                mend += f"; between CTAs this takes a {self._barrier_between(prior, current)}"
+                mend += f"; between CTAs this takes a {self.barrier_between(prior, current)}"
         else:
-            barrier = self._barrier_between(prior, current)
+            barrier = self.barrier_between(prior, current)
             mend = f"add a {barrier} after {self.line(prior.site)} and before {self.line(current.site)}, executed by both sides; or an mbarrier: arrive after the first, wait before the second"
             if of.cta[prior.thread] != of.cta[current.thread] and of.cluster[prior.thread] == of.cluster[current.thread]:
                 mend += "; __syncthreads() is not enough: it orders only the threads of one CTA"
@@ -468,6 +307,3 @@ class Causes:
         ):
             notes.append(f"bar.arrive ({self.line(after.site)}) only releases: the thread that arrives learns nothing")
         return build("S020", self.frames(*both), notes, mend, rule=RULE_RACE, **fields)
-
-    def facts_of(self, thread: int) -> Facts:
-        return self.clocks.facts_of(thread)

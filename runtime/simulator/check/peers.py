@@ -156,7 +156,7 @@ class Peers:
             ends[target] = self.last_exit[target]
         for target, end in ends.items():
             frames += naming.frames(end, f"{naming.cta(target)} exits here")
-        (target, line), (site, thread, signals) = max(late.items(), key=lambda item: item[0][1])
+        (target, _line), (site, thread, signals) = max(late.items(), key=lambda item: item[0][1])
         end = ends[target]
         early = any(key in self.early for key in late)
         notes = (

@@ -1,0 +1,195 @@
+"""What the run recorded about two conflicting accesses: who synchronised after the first, which edges were missed, who else knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fa4dsl.runtime.simulator.check.operations import GENERIC_KINDS, Operation
+from fa4dsl.runtime.simulator.check.shadow import ATOMIC, REMOTE, SITE_SHIFT, SIZE_SHIFT
+from fa4dsl.runtime.simulator.check.token import HB
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fa4dsl.runtime.diagnostics import Frame
+    from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.check.clocks import Clocks
+    from fa4dsl.runtime.simulator.check.memory_check import Side
+    from fa4dsl.runtime.simulator.check.naming import Naming
+    from fa4dsl.runtime.simulator.check.numbering import Threads
+    from fa4dsl.runtime.simulator.check.sync import MissedEdge, Step, Synchronisation
+
+
+@dataclass(frozen=True)
+class Access:
+    """One side of a conflict in words."""
+
+    side: Side
+    site: Instruction
+    thread: int
+    operation: Operation | None
+    what: str
+
+    @property
+    def size(self) -> int:
+        return 1 << (self.side.info >> SIZE_SHIFT & 15)
+
+    @property
+    def generic(self) -> bool:
+        return self.operation is None or self.operation.kind in GENERIC_KINDS
+
+
+class Evidence:
+    """Questions about the record, and words for the answers."""
+
+    def __init__(
+        self,
+        numbering: Threads,
+        clocks: Clocks,
+        sync: Synchronisation,
+        naming: Naming,
+        sites: Sequence[Instruction],
+        operations: Sequence[Operation],
+    ) -> None:
+        self.of = numbering
+        self.clocks = clocks
+        self.sync = sync
+        self.naming = naming
+        self.sites = sites
+        self.operations = operations
+        self.first_operation = numbering.count + 1
+
+    # -- words
+    def access(self, side: Side) -> Access:
+        site = self.sites[side.info >> SITE_SHIFT]
+        if side.agent >= self.first_operation:
+            operation = self.operations[side.agent - self.first_operation]
+            return Access(side, site, operation.thread, operation, f"{operation.words} {'write' if side.write else 'read'}")
+        what = "atomic update" if side.info & ATOMIC else "store" if side.write else "load"
+        if side.info & REMOTE:
+            what = f"remote {what}"
+        return Access(side, site, side.agent - 1, None, what)
+
+    def label(self, access: Access) -> str:
+        issued = "issued " if access.operation is not None else ""
+        who = self.naming.thread(access.thread)
+        if access.operation is not None and access.operation.kind == "wgmma":
+            group = access.operation.group
+            who = self.naming.crowd(group.tolist()) if group is not None else who
+        return f"the {access.what}, {issued}by {who}"
+
+    def frames(self, *parts: tuple[Instruction | None, str]) -> list[Frame]:
+        return [frame for site, label in parts for frame in self.naming.frames(site, label)]
+
+    def line(self, site: Instruction | None) -> str:
+        return self.naming.line(site)
+
+    # -- the record
+    def step_after(self, thread: int, epoch: int) -> Step | None:
+        """The release or fence that ended this epoch of the thread."""
+        for step in self.sync.steps:
+            where = np.flatnonzero(step.threads == thread)
+            if len(where) and step.epochs[where[0]] >= epoch:
+                return step
+        return None
+
+    def barrier_after(self, thread: int, epoch: int) -> Step | None:
+        for step in self.sync.steps:
+            if "fence" in step.kind:
+                continue
+            where = np.flatnonzero(step.threads == thread)
+            if len(where) and step.epochs[where[0]] >= epoch:
+                return step
+        return None
+
+    def token_knows(self, edge: MissedEdge, prior: Access) -> bool:
+        if prior.operation is not None:
+            bit = 1 << prior.operation.number
+            return bool((edge.token.facts.writes if prior.side.write else edge.token.facts.reads | edge.token.facts.writes) & bit)
+        return edge.token.knows(int(self.of.cluster[prior.thread]), int(self.of.column[prior.thread]), prior.side.epoch)
+
+    def missed_edge(self, prior: Access, thread: int) -> MissedEdge | None:
+        """The latest join that did not happen and would have told `thread` of the prior access."""
+        for edge in reversed(self.sync.missed):
+            mine = edge.threads == thread
+            if not mine.any():
+                known = self.clocks.knows(HB, np.full(len(edge.threads), thread, np.int32), edge.threads, edge.epochs)
+                if not known.any():
+                    continue
+            if self.token_knows(edge, prior):
+                return edge
+        return None
+
+    def sibling_release(self, prior: Access, thread: int) -> Step | None:
+        """A release by another lane of the prior accessor's warp, after the access as far as is known, that `thread` has joined."""
+        if prior.operation is not None:
+            return None
+        u, warp = prior.thread, self.of.warp[prior.thread]
+        begun = prior.side.epoch <= 1
+        found = None
+        for step in self.sync.steps:
+            mine = np.flatnonzero(step.threads == u)
+            if len(mine):
+                if step.epochs[mine[0]] >= prior.side.epoch:
+                    # From here on the access is released by its own thread: later releases of siblings explain nothing.
+                    break
+                begun = begun or step.epochs[mine[0]] == prior.side.epoch - 1
+                continue
+            if not begun or step.kind.endswith("fence"):
+                continue
+            near = np.flatnonzero((self.of.warp[step.threads] == warp) & (step.threads != thread))
+            if len(near) and self.clocks.knows(HB, np.full(len(near), thread, np.int32), step.threads[near], step.epochs[near]).any():
+                found = step
+        return found
+
+    def informed(self, prior: Access, thread: int) -> int | None:
+        """Another thread of the current accessor's CTA (same warp first) that does know of the prior access."""
+        first = thread // self.of.per_cta * self.of.per_cta
+        others = np.arange(first, first + self.of.per_cta, dtype=np.int32)
+        if prior.operation is not None:
+            known = self.clocks.fact_mask(others, np.full(len(others), prior.operation.number, np.int32), 1 if prior.side.write else 0)
+        else:
+            known = self.clocks.knows(
+                HB, others, np.full(len(others), prior.thread, np.int32), np.full(len(others), prior.side.epoch, np.int32)
+            )
+        known &= others != prior.thread
+        if not known.any():
+            return None
+        near = known & (self.of.warp[others] == self.of.warp[thread])
+        return int(others[np.flatnonzero(near if near.any() else known)[0]])
+
+    def barrier_between(self, prior: Access, current: Access) -> str:
+        if self.of.cta[prior.thread] == self.of.cta[current.thread]:
+            return "__syncthreads() (bar.sync)"
+        if self.of.cluster[prior.thread] == self.of.cluster[current.thread]:
+            return "cluster barrier (barrier.cluster.arrive.release + barrier.cluster.wait.acquire)"
+        return "release/acquire pair at .gpu scope"
+
+    def sync_word(self, step: Step | None) -> str:
+        if step is None or step.site is None:
+            return "step"
+        name = step.site.mnemonic
+        if name.startswith("mbarrier"):
+            return "arrive"
+        if name.startswith("barrier.cluster"):
+            return "cluster barrier"
+        if name.startswith(("bar", "barrier")):
+            return "barrier"
+        return "release"
+
+    def release_after_issue(self, operation: Operation, thread: int) -> Step | None:
+        group = operation.group if operation.group is not None else np.array([operation.thread], np.int32)
+        for step in self.sync.steps:
+            if "fence" in step.kind:
+                continue
+            inside = np.flatnonzero(np.isin(step.threads, group))
+            if (
+                len(inside)
+                and step.epochs[inside[0]] >= operation.epoch
+                and self.clocks.knows(HB, np.full(len(inside), thread, np.int32), step.threads[inside], step.epochs[inside]).any()
+            ):
+                return step
+        return None
