@@ -105,6 +105,11 @@ def refilled(machine: Machine, guards: list[Barrier]) -> bool:
     return any(_count_mismatch(machine, barrier, machine.program.allocations[barrier.instance[1]]) for barrier in guards)
 
 
+def left_over(machine: Machine, barrier: Barrier) -> None:
+    """The kernel ends in the middle of a phase: an error where the arrivals do not add up to the declared count."""
+    _count_mismatch(machine, barrier, barrier.arrivals[-1][0].node)
+
+
 def too_many(machine: Machine, barrier: Barrier) -> None:
     """An arrival came to a phase that had no arrival left to wait for."""
     event, _, count = barrier.arrivals[-1]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fa4dsl.passes.checks.collectives import Collectives
 from fa4dsl.passes.checks.events import Doubt, Event
-from fa4dsl.passes.checks.explain import lapped, surplus, too_many
+from fa4dsl.passes.checks.explain import lapped, left_over, surplus, too_many
 from fa4dsl.passes.checks.findings import Findings
 from fa4dsl.passes.checks.lanes import Launch
 from fa4dsl.passes.checks.lifetime import Touches
@@ -98,6 +98,8 @@ class Machine:
             for barrier in self.barriers.values():
                 if barrier.expected < 0:
                     surplus(self, barrier)
+                elif 0 < barrier.pending < barrier.declared:
+                    left_over(self, barrier)
         self.touches.finish()
 
     @property

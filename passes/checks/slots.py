@@ -111,9 +111,9 @@ class Slots:
                     assert wait is not None
                     machine.stopped = True
                     barrier = machine.barrier(instance)
-                    if not barrier.expects and barrier.surplus is None and barrier.phase:
+                    if instance[0] == party.rank and not barrier.expects and barrier.surplus is None and barrier.phase:
                         barrier.surplus = (event, barrier.last_expected, _at(event.bytes, party) or 0)
-                    if surplus(machine, barrier) or refilled(machine, self._guarding(event.array, offset, party)):
+                    if refilled(machine, self._guarding(event.array, offset, party)) or surplus(machine, barrier):
                         return
                     machine.findings.add(
                         "C125",
