@@ -1,6 +1,6 @@
 """Any framework's array as an `ArrayView`: address, shape, strides, type and place, without copying and without importing the framework.
 
-numpy arrays and torch tensors are read directly; everything else through `__cuda_array_interface__` (cupy, numba), DLPack (jax and the rest) or
+numpy arrays and torch tensors are read directly; cupy's and numba's through `__cuda_array_interface__`, the rest through DLPack (jax) or
 `__array_interface__`.
 """
 
@@ -83,6 +83,16 @@ def is_array(value: Any) -> bool:
     )
 
 
+def has_cuda_interface(array: Any) -> bool:
+    """Whether an array is read through `__cuda_array_interface__`: cupy's, whose DLPack export may insert events, and those without DLPack.
+
+    DLPack comes first otherwise, since it knows element types that the interface lacks (jax's bf16).
+    """
+    if hasattr(type(array), "__dlpack__") and type(array).__module__.split(".")[0] != "cupy":
+        return False
+    return getattr(array, "__cuda_array_interface__", None) is not None
+
+
 def view_array(array: Any, name: str = "", stream: int | None = None) -> ArrayView:
     """Reads where `array` lies. `name` is the parameter's; `stream` a CUDA stream handle that DLPack exporters order their work before.
 
@@ -97,9 +107,8 @@ def view_array(array: Any, name: str = "", stream: int | None = None) -> ArrayVi
     if torch is not None and isinstance(array, torch.Tensor):
         return _from_torch(array, label)
     try:
-        interface = getattr(array, "__cuda_array_interface__", None)
-        if interface is not None:
-            return _from_interface(array, interface, label, "cuda")
+        if has_cuda_interface(array):
+            return _from_interface(array, array.__cuda_array_interface__, label, "cuda")
         if hasattr(type(array), "__dlpack__"):
             from fa4dsl.runtime.arguments_dlpack import view_dlpack
 

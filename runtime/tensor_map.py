@@ -136,7 +136,7 @@ def tiled(
     """
     view = view_array(array, name)
     strides = view.strides_bytes[::-1]
-    if view.shape and strides[0] != view.itemsize and view.shape[-1] > 1:
+    if view.elements and view.shape and strides[0] != view.itemsize and view.shape[-1] > 1:
         fail("R030", name=_label(name), stride=strides[0], size=view.itemsize)
     rank = len(view.shape)
     description = TensorMapDescription(
@@ -200,7 +200,7 @@ def ragged(
     total_rows, depth = view.shape[0], view.shape[-1]
     heads = 1 if len(view.shape) == 2 else view.shape[1]
     strides = view.strides_bytes
-    if strides[-1] != view.itemsize and depth > 1:
+    if view.elements and strides[-1] != view.itemsize and depth > 1:
         fail("R030", name=label, stride=strides[-1], size=view.itemsize)
     head_stride = strides[0] if heads == 1 else strides[1]
     row_stride = strides[0] if total_rows > 1 or heads == 1 else head_stride * heads

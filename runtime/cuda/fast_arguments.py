@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.arguments import check_argument, check_scalar, scalar_bits
-from fa4dsl.runtime.arguments_arrays import ArrayView
+from fa4dsl.runtime.arguments_arrays import ArrayView, has_cuda_interface
 from fa4dsl.runtime.cuda.tensor_map import encode, encode_at
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.dtypes import DTYPES
@@ -110,7 +110,7 @@ def _extractor(parameter: Parameter, sample: Any, ordinal: int) -> Callable[[Any
     if parameter.tensor_map is not None and torch is not None and isinstance(sample, torch.Tensor):
         return _torch_map(parameter, parameter.tensor_map, ordinal)
 
-    if parameter.kind == "pointer" and hasattr(sample, "__cuda_array_interface__"):
+    if parameter.kind == "pointer" and has_cuda_interface(sample):
         return _interface_pointer(parameter, sample, ordinal)
 
     def extract(value: Any) -> Any:

@@ -33,13 +33,30 @@ def timed_launch(prepared: PreparedLaunch, stream: int, values: Sequence[Any], l
             began = _done(before)
             state = "it has begun" if began else "it has not begun: earlier work in the stream is not done"
             name = prepared.manifest.name
-            fail("R077", kernel=name, seconds=limit, state=state, arguments=prepared.describe(values))
+            fail(
+                "R077",
+                kernel=name,
+                seconds=limit,
+                state=state,
+                arguments=prepared.describe(values),
+                notes=_barriers(prepared) if began else (),
+            )
         synchronize(stream)
         return float(call("cuEventElapsedTime", before, after)) / 1000
     finally:
         if not hung:
             driver().cuEventDestroy(before)
             driver().cuEventDestroy(after)
+
+
+def _barriers(prepared: PreparedLaunch) -> tuple[str, ...]:
+    """What the kernel can be waiting for. The words themselves lie in the SMs, out of the host's reach; the simulator shows them."""
+    barriers = [item for item in prepared.manifest.shared if item.kind == "mbarrier"]
+    return tuple(
+        f"it may wait on mbarrier {item.name} ({item.arrivals} arrivals a phase, {item.scope} scope)"
+        + (f", {item.file}:{item.line}" if item.file else "")
+        for item in barriers
+    )
 
 
 def _done(event: Any) -> bool:

@@ -126,9 +126,12 @@ EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
 EXPORT CUresult cuMemFree_v2(CUdeviceptr address) { free((void *)address); return CUDA_SUCCESS; }
 EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream) { memcpy((void *)to, from, size); return CUDA_SUCCESS; }
 EXPORT CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size) { memcpy(to, (void *)from, size); return CUDA_SUCCESS; }
-EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags) { *event = (CUevent)0x4000; return CUDA_SUCCESS; }
+/* Events come in pairs, before and after a launch; pending 1 holds both back, 2 the second. */
+EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags) { static long count; *event = (CUevent)(0x4000 + count++ % 2); return CUDA_SUCCESS; }
 EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) { return CUDA_SUCCESS; }
-EXPORT CUresult cuEventQuery(CUevent event) { return pending ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS; }
+EXPORT CUresult cuEventQuery(CUevent event) {
+    return pending == 1 || (pending == 2 && (long)event % 2) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
 EXPORT CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent to) { *milliseconds = 1.5f; return CUDA_SUCCESS; }
 EXPORT CUresult cuEventDestroy_v2(CUevent event) { return CUDA_SUCCESS; }
 EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address) { *(int *)value = 0; return CUDA_SUCCESS; }

@@ -229,9 +229,19 @@ import time
 start = time.monotonic()
 told(lambda: launch(samples.scale(), 1, (x, out, 2.0), watchdog=0.05))
 print(0.05 <= time.monotonic() - start < 1)
+stub.stub_set(b"pending", 2)
+from dataclasses import replace
+from fa4dsl.runtime.manifest import SharedObject
+barrier = SharedObject("publish", "mbarrier", 0, 8, "u64", (1,), 8, arrivals=1024, scope="cluster", file="combine.py", line=7)
+waiting = samples.scale(dynamic=64)
+waiting = replace(waiting, manifest=replace(waiting.manifest, shared=(barrier,)))
+told(lambda: launch(waiting, 1, (x, out, 2.0), watchdog=0.05))
 """,
         STUB_QUIET="1",
     )
+    printed, named = printed.split("True\n")
+    assert "it has not begun" in printed and "it has begun" in named and "mbarrier publish (1024 arrivals a phase, cluster scope), combine.py:7" in named
+    printed += "True\n"
     assert printed.startswith("0.0015\n") and "R077" in printed and "factor=2.0" in printed and printed.endswith("True\n")
 
 

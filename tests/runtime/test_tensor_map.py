@@ -188,6 +188,13 @@ def test_ragged_shapes() -> None:
     assert error_of(lambda: ragged(np.zeros((10, 3, 64), np.float16), 0, 8)).code == "R033"
 
 
+def test_empty_arrays() -> None:
+    """numpy gives an empty array strides of 0; the size is what is wrong."""
+    for shape in ((0, 16), (8, 0)):
+        assert error_of(lambda shape=shape: tiled(np.zeros(shape, np.float32), (16, 8))).code == "R021"
+    assert error_of(lambda: ragged(np.zeros((0, 0), np.float16), 8, 8)).code == "R021"
+
+
 def test_templates() -> None:
     template = TensorMapTemplate("f16", 2, (64, 8), "128B")
     array = np.zeros((16, 64), np.float16)
