@@ -16,7 +16,7 @@ ROUNDINGS = ("rn", "rz", "rm", "rp")
 
 
 def canonical(number: Bits) -> Bits:
-    """float64 numbers to bits, every NaN as 0x7ff8000000000000."""
+    """float64 numbers to bits, every NaN as 0xfff8000000000000."""
     bits: Bits = number.view(np.uint64)
     missing = number != number
     return np.where(missing, NAN64, bits) if missing.any() else bits

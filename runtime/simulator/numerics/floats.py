@@ -1,7 +1,7 @@
 """Floating-point formats as bits: decoding to numpy numbers, and correctly rounded encoding from float64.
 
 Formats: f16, bf16, tf32 (f32 container, low 13 bits zero), e4m3 (no infinity, NaN 0x7f), e5m2, f32, f64. NaNs are written as an H200 writes them:
-f32 0x7fffffff, f16 and bf16 0x7fff, tf32 0x7fffe000, e4m3 and e5m2 0x7f, f64 0x7ff8000000000000.
+f32 0x7fffffff, f16 and bf16 0x7fff, tf32 0x7fffe000, e4m3 and e5m2 0x7f; f64 0xfff8000000000000, CUDA's own CUDART_NAN (not measured).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fa4dsl.runtime.simulator.numerics.operation import Bits
 FLOAT_WIDTH = {"f16": 16, "bf16": 16, "tf32": 32, "e4m3": 8, "e5m2": 8, "f32": 32, "f64": 64}
 
 NAN32, NAN16, NAN_TF32 = np.uint32(0x7FFFFFFF), np.uint16(0x7FFF), np.uint32(0x7FFFE000)
-NAN64 = np.uint64(0x7FF8000000000000)
+NAN64 = np.uint64(0xFFF8000000000000)
 SIGN32, SIGN16, SIGN64 = np.uint32(0x80000000), np.uint16(0x8000), np.uint64(1 << 63)
 
 
