@@ -20,9 +20,10 @@ class Touches:
         self.machine = machine
         self.last: dict[tuple[int, int, int], tuple[int, Event, Party]] = {}
         """By operation, party and target: the time of the last access."""
+        self.members = [[party.number for party in machine.parties if party.rank == rank] for rank in range(machine.launch.ranks)]
 
     def _knows(self, party: Party, rank: int) -> bool:
-        return any(party.clock[other.number] > 0 for other in self.machine.parties if other.rank == rank)
+        return bool(party.clock[self.members[rank]].any())
 
     def remote(self, event: Event, party: Party, rank: int) -> None:
         """An access of `party` to the CTA `rank`."""

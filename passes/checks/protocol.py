@@ -85,7 +85,7 @@ def _more(world: World, deep: int) -> list[Choice]:
         if world.conditions > 1:
             choices += [Choice(deep, True, frozenset({position})) for position in range(min(world.conditions, 4))]
     if world.loops:
-        choices += [Choice(trips) for trips in (2, 1, 0)]
+        choices += [Choice(trips) for trips in (1, 0)]
     return choices
 
 
@@ -101,7 +101,9 @@ def _run(program: Program, launch: Launch, choice: Choice) -> _Run:
     check_events(program, launch, execution.events, found, findings)
     partial = any(code in ("C122", "C123") for code, _ in findings.found)
     barriers = {event.barrier for event in execution.events if event.kind == "wait"}
-    for reverse in (False, True) if len(barriers) > 1 else (False,):
+    # The other order shows faults of whoever runs ahead; one long run is enough for it.
+    both = len(barriers) > 1 and choice.trips > 1
+    for reverse in (False, True) if both else (False,):
         if partial:
             break
         trial = Findings()

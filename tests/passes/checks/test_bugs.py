@@ -44,7 +44,9 @@ def _multicast(wait: bool) -> str:
     types = "(!fa4.shared, i32, !llvm.ptr<1>, i32, !fa4.mbarrier, i32, i16) -> ()"
     load = f'"fa4.bulk_load_multicast"(%slot, %c0, %source, %c512, %full, %c0, %both) : {types}'
     again = [m.arrive_expect("full"), m.wait("empty", scope="cluster")]
-    produce = m.when("%first", m.arrive_expect("full"), m.when("%leads", load), m.when("%leads", again[1]), again[0], m.when("%leads", load))
+    produce = m.when(
+        "%first", m.arrive_expect("full"), m.when("%leads", load), m.when("%leads", again[1]), again[0], m.when("%leads", load)
+    )
     release = m.arrive_remote("empty", "%c0") if wait else m.when("%leads", m.arrive("empty"))
     consume = [m.wait("full", scope="cluster"), m.when("%second", release), m.wait("full", "%c1", scope="cluster")]
     roles = [m.role("producer", 0, 1, produce), m.role("consumer", 1, 1, *consume)]

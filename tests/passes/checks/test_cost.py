@@ -46,7 +46,14 @@ def test_a_thread_for_each_peer() -> None:
 def test_largest_shape() -> None:
     """16 CTAs of 1024 threads, every thread at every CTA."""
     setup = (m.barrier("ready", 1024 * 16, scope="cluster"), m.init("ready"), m.cluster_sync(), "%ranks = arith.constant 16 : i32")
-    text = m.kernel(*setup, m.loop("%ranks", m.arrive_remote("ready", "%i")), m.wait("ready", scope="cluster"), m.cluster_sync(), threads=1024, cluster=16)
+    text = m.kernel(
+        *setup,
+        m.loop("%ranks", m.arrive_remote("ready", "%i")),
+        m.wait("ready", scope="cluster"),
+        m.cluster_sync(),
+        threads=1024,
+        cluster=16,
+    )
     begun = time.perf_counter()
     assert [item.code for item in reports(text)] == ["C142"]
     assert time.perf_counter() - begun < 5
