@@ -86,8 +86,14 @@ class Module:
         return self._take_message(pointer)
 
     def optimise(self, pipeline: str) -> None:
-        """Runs a pass pipeline in LLVM's notation, such as "default<O3>"."""
+        """Runs a pass pipeline in LLVM's notation, such as "default<O3>".
+
+        LLVM leaves loops as they are: the author unrolls with `static_range`, ptxas unrolls what it likes, and PTX keeps the shape
+        of its source.
+        """
         options = ctypes.c_void_p(self._library.LLVMCreatePassBuilderOptions())
+        for name in ("LoopUnrolling", "LoopVectorization", "SLPVectorization"):
+            getattr(self._library, f"LLVMPassBuilderOptionsSet{name}")(options, 0)
         error = self._library.LLVMRunPasses(self._module, pipeline.encode(), self._machine, options)
         self._library.LLVMDisposePassBuilderOptions(options)
         if error:

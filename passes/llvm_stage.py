@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 OPTIMISATION = "default<O3>"
 
+_DEFINITION = re.compile(r"^(define .*\))((?: #\d+)?(?: !dbg !\d+)? \{)$")
 _ASM_CALL = re.compile(
     r'^(?P<call>.* call .*\basm (?:[a-z]+ )*"(?P<text>(?:[^"\\]|\\.)*)", "[^"]*"\(.*\))(?P<rest>(?: #\d+)?(?:, ![^ ]+ ![^ ]+)*)$'
 )
@@ -59,9 +60,12 @@ def _refuse_leftovers(gpu_module: ir.Operation) -> None:
 
 
 def mark_convergent(text: str) -> str:
-    """LLVM IR with `convergent` on the inline-assembly calls that need it."""
+    """LLVM IR with `convergent` on the inline-assembly calls that need it, and on functions that are not kernels (and may hold such)."""
     lines = text.split("\n")
     for i, line in enumerate(lines):
+        if line.startswith("define ") and " ptx_kernel " not in line and " convergent" not in line:
+            lines[i] = _DEFINITION.sub(r"\1 convergent\2", line)
+            continue
         if " asm " not in line:
             continue
         match = _ASM_CALL.match(line)

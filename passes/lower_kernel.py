@@ -46,6 +46,8 @@ def _lower(function: ir.Operation) -> None:
         "linkage": ir.Attribute.parse("#llvm.linkage<external>"),
         "visibility_": ir.Attribute.parse("0 : i64"),
         "nvvm.kernel": ir.UnitAttr.get(),
+        # Branches instead of jump and look-up tables: tables would live in global memory.
+        "passthrough": ir.Attribute.parse('[["no-jump-tables", "true"]]'),
         "nvvm.reqntid": ir.Attribute.parse(f"array<i32: {', '.join(map(str, info.block))}>"),
     }
     if info.cluster_size > 1:

@@ -54,6 +54,27 @@ class Target:
         return f"+ptx{self.ptx_version}"
 
 
+REQUIREMENTS: dict[str, str] = {
+    "wgmma": "has_wgmma",
+    "set_max_registers": "has_setmaxnreg",
+    "tma": "has_tma",
+    "tensor_map": "has_tma",
+    "bulk": "has_tma",
+    "cluster": "has_clusters",
+    "peer_address": "has_clusters",
+    "store_async": "has_clusters",
+}
+"""Features that operations need, by the first words of their names."""
+
+
+def lacking(operation: str, target: Target) -> str:
+    """The feature that operation `fa4.<operation>` needs and `target` has not, such as "wgmma"; "" where nothing is missing."""
+    for prefix, feature in REQUIREMENTS.items():
+        if operation.startswith(prefix) and not getattr(target, feature):
+            return feature.removeprefix("has_")
+    return ""
+
+
 TARGETS: dict[str, Target] = {
     "sm_90a": Target(name="sm_90a", chip="sm_90a", ptx_version=86, shared_bytes_per_block=227 * 1024),
     "sm_100a": Target(

@@ -13,6 +13,7 @@ from fa4dsl.passes.dialect.constraints import signature, type_matches
 from fa4dsl.passes.dialect.rules import operation_problem, value_problem
 from fa4dsl.passes.kernel import KernelInfo, fa4_operations, kernels
 from fa4dsl.passes.locations import operation_frames
+from fa4dsl.passes.target import Target, lacking, target_of
 from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, diagnostic
 
 if TYPE_CHECKING:
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 
 
 def verify(module: ir.Module) -> None:
-    """Raises Fa4dslError with one diagnostic (C003 to C016) for each broken operation or kernel attribute."""
+    """Raises Fa4dslError with one diagnostic (C003 to C012, C035) for each broken operation or kernel attribute."""
     found: list[Diagnostic] = []
+    target = target_of(module)
     for operation in fa4_operations(module.operation):
-        problem = _operation(operation)
+        problem = _operation(operation) or _feature(operation, target)
         if problem is not None:
             found.append(problem)
     if not found:
@@ -65,6 +67,15 @@ def _operation(operation: ir.Operation) -> Diagnostic | None:
                 return diagnostic("C007", *frames, operation=name, what=what, slot=slot.name, expected=describe(slot), given=text)
     problem = operation_problem(name, values, operands, results)
     return diagnostic("C009", *frames, operation=name, problem=problem) if problem else None
+
+
+def _feature(operation: ir.Operation, target: Target) -> Diagnostic | None:
+    """What the operation needs of the target."""
+    name = operation.name.removeprefix("fa4.")
+    feature = lacking(name, target)
+    if not feature:
+        return None
+    return diagnostic("C035", *operation_frames(operation), operation=name, feature=feature, target=target.name)
 
 
 def _names(function: ir.Operation) -> list[Diagnostic]:

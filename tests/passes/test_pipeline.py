@@ -104,6 +104,14 @@ def test_sass_without_machine_code_or_disassembler(monkeypatch: pytest.MonkeyPat
         disassemble(b"\x7fELF")
 
 
+def test_another_target() -> None:
+    text = ROLES.replace("sm_90a", "sm_100a")
+    artifact = compile_module(parse(text, new_context())).artifact
+    assert artifact.manifest.target == "sm_100a"
+    assert ".target sm_100a\n" in artifact.ptx
+    artifact.check()
+
+
 def test_one_kernel_a_module() -> None:
     with pytest.raises(Fa4dslError, match="C017"):
         compile_module(parse("module { gpu.module @kernels { } }", new_context()))
@@ -169,6 +177,8 @@ def test_convergent_marks() -> None:
     assert exp2 == lines[2]
     assert wait == lines[3].replace(" #3", " convergent #3")
     assert mark_convergent(bar) == bar
+    assert mark_convergent("define void @f(i32 %0) #1 !dbg !3 {") == "define void @f(i32 %0) convergent #1 !dbg !3 {"
+    assert mark_convergent("define ptx_kernel void @k() {") == "define ptx_kernel void @k() {"
 
 
 # --- ptxas

@@ -273,6 +273,15 @@ ENTRIES: tuple[Entry, ...] = (
         "never be met waits for ever.",
     ),
     Entry(
+        "C035",
+        "The target lacks a feature",
+        "fa4.{operation} needs {feature}, which {target} does not have",
+        "compile for a target that has it, or use another operation there (mma in place of wgmma)",
+        "A target's features stand in passes/target.py. wgmma, for one, exists on Hopper (sm_90a) only; Blackwell has other matrix instructions.",
+        failing='module { gpu.module @kernels [#nvvm.target<chip = "sm_100a">] { func.func @kernel() attributes {fa4.kernel, fa4.block = array<i32: 128, 1, 1>} { "fa4.wgmma_fence"() : () -> () return } } }\n',
+        fixed='module { gpu.module @kernels [#nvvm.target<chip = "sm_90a">] { func.func @kernel() attributes {fa4.kernel, fa4.block = array<i32: 128, 1, 1>} { "fa4.wgmma_fence"() : () -> () return } } }\n',
+    ),
+    Entry(
         "C040",
         "A proxy fence is missing",
         "{use} meets bytes of {object} that were written through the generic proxy, with no fence.proxy.async between",
