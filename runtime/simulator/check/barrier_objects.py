@@ -9,8 +9,8 @@ import numpy as np
 
 from fa4dsl.runtime.simulator.check.clocks import Clocks, distinct
 from fa4dsl.runtime.simulator.check.findings import Findings, build
-from fa4dsl.runtime.simulator.check.wait_graph import History
 from fa4dsl.runtime.simulator.check.token import HB
+from fa4dsl.runtime.simulator.check.wait_graph import History
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

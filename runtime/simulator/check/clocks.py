@@ -129,10 +129,11 @@ class Clocks:
         unique, inverse = np.unique(keys, return_inverse=True)
         sets = self.facts.sets
         known_each = np.fromiter((sets[k >> 32][which] >> (k & 0xFFFFFFFF) & 1 for k in unique.tolist()), np.bool_, len(unique))
-        return known_each[inverse.reshape(-1)]
+        result: Bools = known_each[inverse.reshape(-1)]
+        return result
 
     def facts_of(self, thread: int) -> Facts:
-        return self.facts.sets[self.fact[thread]]
+        return self.facts.sets[int(self.fact[thread])]
 
     def whole(self, threads: Ints) -> Knowledge:
         """What is known to every one of `threads` (for a collective operation of several warps): the minimum of their clocks."""

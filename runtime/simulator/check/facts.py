@@ -25,7 +25,7 @@ class Facts(NamedTuple):
     def union(self, other: Facts) -> Facts:
         return Facts(self.reads | other.reads, self.writes | other.writes, self.inits | other.inits, self.started | other.started)
 
-    def __or__(self, other: Facts) -> Facts:  # type: ignore[override]
+    def __or__(self, other: Facts) -> Facts:
         return self.union(other)
 
 

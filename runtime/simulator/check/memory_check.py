@@ -289,7 +289,8 @@ class SpaceCheck:
         shadow = self.shadow
         per_page = 12 - shadow.shift
         pages = np.array(shadow.pages, np.int64)
-        return (pages[granules >> per_page] << 12) + ((granules & (1 << per_page) - 1).astype(np.int64) << shadow.shift)
+        addresses: Wide = (pages[granules >> per_page] << 12) + ((granules & (1 << per_page) - 1).astype(np.int64) << shadow.shift)
+        return addresses
 
     def _tell(
         self,

@@ -19,6 +19,7 @@ from fa4dsl.runtime.simulator.check.token import HB
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from fa4dsl.runtime.diagnostics import Frame
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.naming import Naming
     from fa4dsl.runtime.simulator.check.numbering import Threads
@@ -149,7 +150,7 @@ class Peers:
 
     def _exited(self, late: dict[tuple[int, int], tuple[Instruction, int, bool]]) -> None:
         naming = self.naming
-        frames = []
+        frames: list[Frame] = []
         ends: dict[int, Instruction] = {}
         for (target, _), (site, thread, signals) in late.items():
             frames += naming.frames(site, f"{'signal' if signals else 'access'} to {naming.cta(target)} by {naming.thread(thread)}")

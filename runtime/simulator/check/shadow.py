@@ -69,9 +69,11 @@ class Shadow:
         count = size >> self.shift
         if size <= 16:
             first = (slots.astype(np.int64) << per_page) + ((addresses & (1 << PAGE_BITS) - 1) >> self.shift)
-            return (first[:, None] + np.arange(count)).astype(np.int32) if count > 1 else first.astype(np.int32)[:, None]
+            short: Ints = (first[:, None] + np.arange(count)).astype(np.int32) if count > 1 else first.astype(np.int32)[:, None]
+            return short
         granule = (addresses >> self.shift)[:, None] + np.arange(count)
-        return ((self.slot[granule >> per_page].astype(np.int64) << per_page) + (granule & (1 << per_page) - 1)).astype(np.int32)
+        long: Ints = ((self.slot[granule >> per_page].astype(np.int64) << per_page) + (granule & (1 << per_page) - 1)).astype(np.int32)
+        return long
 
     def _crossing(self, addresses: Wide, size: int) -> bool:
         return bool((self.slot[(addresses + size - 1) >> PAGE_BITS] < 0).any()) or size > 1 << PAGE_BITS

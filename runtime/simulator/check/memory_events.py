@@ -1,0 +1,205 @@
+"""Accesses by threads: races, never written bytes, lanes that meet, and the operations on mbarriers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fa4dsl.runtime.simulator.check.barrier_objects import BarrierObjects
+from fa4dsl.runtime.simulator.check.causes import Causes
+from fa4dsl.runtime.simulator.check.clocks import Clocks
+from fa4dsl.runtime.simulator.check.findings import Findings, build
+from fa4dsl.runtime.simulator.check.memory_check import Conflict, Observer, SpaceCheck
+from fa4dsl.runtime.simulator.check.naming import Naming
+from fa4dsl.runtime.simulator.check.numbering import SCOPES, Threads
+from fa4dsl.runtime.simulator.check.observation import Observations
+from fa4dsl.runtime.simulator.check.operations import Operation
+from fa4dsl.runtime.simulator.check.peers import Peers
+from fa4dsl.runtime.simulator.check.shadow import pack
+from fa4dsl.runtime.simulator.check.sync import Synchronisation
+from fa4dsl.runtime.simulator.check.tiles import Tiles
+from fa4dsl.runtime.simulator.check.token import Knowledge, ReleaseToken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.events import Access, Geometry, Order, Scope, Space
+
+    Ints = npt.NDArray[Any]
+
+
+class MemoryEvents:
+    """The checker's state, and its hooks for accesses."""
+
+    def __init__(self, geometry: Geometry, naming: Naming | None = None, strict: bool = False) -> None:
+        self.geometry = geometry
+        self.of = Threads(geometry)
+        self.naming = naming or Naming(self.of, max(geometry.shared_stride, 1))
+        self.findings = Findings(strict)
+        self.not_modelled: dict[str, Instruction] = {}
+        self.clocks = Clocks(self.of)
+        self.sync = Synchronisation(self.of, self.clocks)
+        self.sites: list[Instruction] = []
+        self._site_numbers: dict[Instruction, int] = {}
+        self.operations: list[Operation] = []
+        self.multicasts: dict[tuple[int, int], Knowledge] = {}
+        """What the completion of a multicast (by serial of its token) tells in each CTA."""
+        self.named_phases: dict[tuple[int, int], list[ReleaseToken]] = {}
+        self._conflict_keys: set[tuple[int, int, bool, bool, bool]] = set()
+        stride = max(geometry.shared_stride, 1)
+        self.stride = stride
+        self.spaces: dict[Space, SpaceCheck] = {
+            "shared": SpaceCheck("shared", stride * geometry.ctas, stride, self.clocks, self._conflict),
+            "global": SpaceCheck("global", geometry.global_bytes, stride, self.clocks, self._conflict),
+        }
+        self.observations = Observations(self.sync)
+        self.barriers = BarrierObjects(self.of, self.clocks, self.sync, self.findings, self.naming, stride * geometry.ctas)
+        self.peers = Peers(self.of, self.clocks, self.findings, self.naming)
+        self.tiles = Tiles(self.findings, self.naming)
+        self.causes = Causes(self.of, self.clocks, self.sync, self.findings, self.naming, self.sites, self.operations)
+        self.first_operation = self.of.count + 1
+        self.finished = False
+
+    # -- bookkeeping
+    def _site(self, site: Instruction) -> int:
+        number = self._site_numbers.get(site)
+        if number is None:
+            number = self._site_numbers[site] = len(self.sites)
+            self.sites.append(site)
+        return number
+
+    def _conflict(self, conflict: Conflict) -> None:
+        key = (conflict.prior.info, conflict.current.info, conflict.prior.write, conflict.current.write, conflict.bridged)
+        if key in self._conflict_keys:
+            return
+        self._conflict_keys.add(key)
+        self.causes.explain(conflict)
+
+    # -- memory
+    def access(
+        self,
+        site: Instruction,
+        threads: Ints,
+        space: Space,
+        addresses: Ints,
+        size: int,
+        access: Access,
+        order: Order,
+        scope: Scope,
+        remote: bool,
+        values: Callable[[], npt.NDArray[Any]] | None = None,
+    ) -> None:
+        if not len(threads):
+            return
+        threads = threads.astype(np.int32, copy=False)
+        shared = space == "shared"
+        if shared:
+            if self.barriers.any_live:
+                barrier = self.barriers.touched(site, addresses, size)
+                if barrier is not None:
+                    near = int(np.flatnonzero((addresses < barrier + 8) & (addresses + size > barrier))[0])
+                    self.barriers.overwritten(site, int(threads[near]), barrier, "an ordinary access", access != "read")
+                    keep = ~((addresses < barrier + 8) & (addresses + size > barrier))
+                    threads, addresses = threads[keep], addresses[keep]
+                    values = None
+                    if not len(threads):
+                        return
+            if remote:
+                self.peers.access(
+                    site, threads, (addresses // self.stride).astype(np.int32), "a remote store" if access == "write" else "a remote access"
+                )
+        strong = order != "weak" or access == "atomic"
+        info = pack(self._site(site), 1 + SCOPES[scope] if strong else 0, access == "atomic", size, remote and shared)
+        check = self.spaces[space]
+        granules = check.shadow.index(addresses, size)
+        count = granules.shape[1]
+        flat = granules.reshape(-1)
+        mine = threads if count == 1 else np.repeat(threads, count)
+        epochs = self.clocks.epoch[mine]
+        observer = Observer(mine + 1, mine)
+        if access == "read":
+            fresh = check.read(observer, flat, info, epochs)
+            if shared and fresh.any():
+                self._never_written(
+                    site, int(mine[np.flatnonzero(fresh)[0]]), check.shadow.address(int(flat[np.flatnonzero(fresh)[0]])), size
+                )
+        else:
+            if access == "write" and values is not None and len(threads) > 1:
+                self._sibling_stores(site, threads, space, addresses, size, values)
+            check.write(observer, flat, info, epochs)
+        if strong:
+            self.observations.strong(site, threads, space, addresses, access, order, scope)
+
+    def _never_written(self, site: Instruction, thread: int, address: int, size: int) -> None:
+        key = ("S101", site.ptx_line)
+        if key in self.findings:
+            return
+        frames = self.naming.frames(site, f"the read, by {self.naming.thread(thread)}")
+        where = self.naming.address("shared", address, size)
+        self.findings.add(
+            key, build("S101", frames, mnemonic=site.mnemonic, thread=self.naming.thread(thread), size=size, space="shared", address=where)
+        )
+
+    def _sibling_stores(
+        self, site: Instruction, threads: Ints, space: Space, addresses: Ints, size: int, values: Callable[[], npt.NDArray[Any]]
+    ) -> None:
+        """Lanes of one instruction that store to one address: a race unless all store the same value."""
+        order = np.argsort(addresses, kind="stable")
+        ordered = addresses[order]
+        same = np.flatnonzero(ordered[1:] == ordered[:-1])
+        if not len(same):
+            return
+        first, second = order[same], order[same + 1]
+        near = self.of.warp[threads[first]] == self.of.warp[threads[second]]
+        first, second = first[near], second[near]
+        if not len(first):
+            return
+        stored = values()
+        differ = np.flatnonzero((stored[first] != stored[second]).any(axis=1))
+        if not len(differ):
+            return
+        a, b = int(first[differ[0]]), int(second[differ[0]])
+        frames = self.naming.frames(
+            site, f"the store, by {self.naming.thread(int(threads[a]))} and by {self.naming.thread(int(threads[b]))}"
+        )
+        self.findings.add(
+            ("S026", site.ptx_line),
+            build(
+                "S026",
+                frames,
+                line=self.naming.line(site),
+                where=self.naming.address(space, int(addresses[a]), size),
+                first=int(threads[a]),
+                second=int(threads[b]),
+            ),
+        )
+
+    def mbarrier_access(self, site: Instruction, threads: Ints, addresses: Ints, operation: str, remote: bool) -> None:
+        if not len(threads):
+            return
+        threads = threads.astype(np.int32, copy=False)
+        addresses = np.broadcast_to(addresses, threads.shape)
+        if remote:
+            self.peers.access(
+                site,
+                threads,
+                (addresses // self.stride).astype(np.int32),
+                f"a remote mbarrier {operation}",
+                signals=True,
+                asynchronous=operation == "complete_tx",
+            )
+        if operation in ("init", "inval"):
+            info = pack(self._site(site), 0, False, 8, False)
+            check = self.spaces["shared"]
+            if operation == "inval":
+                self.barriers.operation(site, threads, addresses, operation)
+            granules = check.shadow.index(np.ascontiguousarray(addresses), 8)
+            mine = np.repeat(threads, granules.shape[1])
+            check.write(Observer(mine + 1, mine), granules.reshape(-1), info, self.clocks.epoch[mine])
+            if operation == "inval":
+                return
+        self.barriers.operation(site, threads, addresses, operation)
