@@ -85,7 +85,9 @@ def check_map(parameter: Parameter, value: Any, stream: int | None = None) -> Te
         array = value if isinstance(value, TensorMap) else view_array(value, parameter.name, stream)
         return from_template(parameter.tensor_map, array, parameter.name)
     if not isinstance(value, TensorMap):
-        fail("R041", name=parameter.name, type=f"{type(value).__name__} (this parameter takes a TensorMap: runtime.tiled or runtime.ragged)")
+        fail(
+            "R041", name=parameter.name, type=f"{type(value).__name__} (this parameter takes a TensorMap: runtime.tiled or runtime.ragged)"
+        )
     if value.description.dtype != parameter.dtype:
         fail("R034", name=parameter.name, what="dtype", expected=parameter.dtype, got=value.description.dtype)
     return value

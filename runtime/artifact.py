@@ -13,9 +13,9 @@ from fa4dsl.runtime.targets import parse_target
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from fa4dsl.runtime.launch import BoundLaunch
+    from fa4dsl.runtime.launch import BoundLaunch, LaunchResult
 
 
 GRIDS_KEPT = 1024
@@ -67,6 +67,12 @@ class Artifact:
                 self._launchers.clear()
             self._launchers[grid] = bound
         return bound
+
+    def launch(self, grid: int | Sequence[int], arguments: Sequence[Any] | Mapping[str, Any], **options: Any) -> LaunchResult:
+        """Launches with every option of `runtime.launch.launch`, and tells what happened."""
+        from fa4dsl.runtime.launch import launch
+
+        return launch(self, grid, arguments, **options)
 
     def check(self) -> None:
         """PTX and manifest must speak of the same kernel. Raises R011."""

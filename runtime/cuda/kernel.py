@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.cuda.device import Gpu, current_context, gpu
@@ -31,6 +31,8 @@ class LoadedKernel:
     max_threads: int
     static_shared_bytes: int
     local_bytes: int
+    prepared: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Prepared launches by grid and options (`cuda.launch`)."""
 
     @property
     def handle(self) -> int:

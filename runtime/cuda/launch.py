@@ -171,24 +171,23 @@ def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:
     return made
 
 
-_prepared: dict[tuple[int, int, Extents, LaunchOptions], PreparedLaunch] = {}
-_PREPARED_KEPT = 4096
+PREPARED_KEPT = 1024
+"""Of one kernel on one GPU; a grid may follow a data-dependent size without end."""
 
 
 def prepared_for(artifact: Artifact, grid: Extents, options: LaunchOptions, ordinal: int | None = None) -> PreparedLaunch:
     """The prepared launch on a GPU (by default the current one), made at its first use. Raises R061 to R076."""
     kernel = load_kernel(artifact, ordinal)
-    key = (id(kernel), kernel.gpu.ordinal, grid, options)
-    found = _prepared.get(key)
+    key = (grid, options)
+    found: PreparedLaunch | None = kernel.prepared.get(key)
     if found is None:
         check_grid(artifact.manifest.name, grid, options.cluster)
         with current_context(kernel.gpu):
             make_room(kernel, options)
         check_fit(kernel, grid, options)
-        if len(_prepared) >= _PREPARED_KEPT:
-            _prepared.clear()
-        # The prepared launch holds the kernel, so its id is not given to another while the entry stands.
-        found = _prepared[key] = PreparedLaunch(kernel, grid, options)
+        if len(kernel.prepared) >= PREPARED_KEPT:
+            kernel.prepared.clear()
+        found = kernel.prepared[key] = PreparedLaunch(kernel, grid, options)
     return found
 
 

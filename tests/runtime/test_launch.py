@@ -40,7 +40,7 @@ def test_the_short_form_and_names() -> None:
     for grid in (1, (1,), (1, 1, 1), [1, 1], np.int64(1)):
         kernel[grid](x, 1)
     kernel[1](n=2, x=x)
-    launch(kernel, 1, {"n": 3, "x": x}, device="simulator", schedule="random", seed=7)
+    kernel.launch(1, {"n": 3, "x": x}, device="simulator", schedule="random", seed=7)
     assert x.tolist() == [10] * 128
 
 
