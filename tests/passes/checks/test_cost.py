@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from checking.reports import codes, context, reports
@@ -13,18 +14,22 @@ from fa4dsl.passes.pipeline import CompileOptions, compile_module
 from fa4dsl.runtime.diagnostics.catalogue import mlir_examples as m
 
 
+def _seconds() -> float:
+    """Processor time of this process and of the assemblers that it has run: other work on the machine does not count."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def test_share_of_compile_time() -> None:
-    """At most a fifth of a whole compilation (tried a few times: the machine may be busy)."""
+    """At most a fifth of a whole compilation."""
     module = parse(Ring(4, 2, matrix=True, cluster=2).text(), context())
-    shares = []
-    for _ in range(4):
-        begun = time.perf_counter()
+    run_checks(module)
+    begun = _seconds()
+    for _ in range(5):
         run_checks(module)
-        checked = time.perf_counter() - begun
-        whole = time.perf_counter()
-        compile_module(module, CompileOptions(assemble=True))
-        shares.append(checked / (time.perf_counter() - whole))
-    assert min(shares) <= 0.2, shares
+    checked, begun = (_seconds() - begun) / 5, _seconds()
+    compile_module(module, CompileOptions(assemble=True))
+    assert checked <= 0.2 * (_seconds() - begun)
 
 
 def test_a_long_kernel_is_a_note_and_fast() -> None:
