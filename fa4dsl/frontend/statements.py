@@ -135,7 +135,8 @@ class Statements(Expressions):
         blocked = self._between("function")
         if "loop" in blocked or "with" in blocked or ("static loop" in blocked and self._if_above_static_loop(blocked)):
             self.trace.fail("L042", what="return", where=self._words(blocked))
-        self.frame.names[RETURN] = value
+        if value is not None:
+            self.frame.names[RETURN] = value
         return "return"
 
     def _do_continue(self, node: ast.Continue) -> Signal:
