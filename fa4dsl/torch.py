@@ -175,14 +175,12 @@ def tune_combine(
             start = time.perf_counter()
             _launch(partial, statistics, row_offsets, scale, height, out)
             return time.perf_counter() - start
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        _launch(partial, statistics, row_offsets, scale, height, out)
-        begin.record()
-        for _ in range(10):
-            _launch(partial, statistics, row_offsets, scale, height, out)
-        end.record()
-        end.synchronize()
-        return float(begin.elapsed_time(end)) / 10_000
+        from fa4dsl.runtime.cuda.timing import seconds_per_call
+
+        stream = torch.cuda.current_stream(partial.device)
+        return seconds_per_call(
+            lambda: _launch(partial, statistics, row_offsets, scale, height, out), stream=stream, device=partial.device.index
+        )
 
     key = (splitk_combine.name, device, partitions, total_rows, heads, depth, len(offsets), largest)
     return autotune([height for height in rows if height >= largest], measure, key=key, progress=progress)

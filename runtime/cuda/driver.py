@@ -90,13 +90,13 @@ entry = _Entry()
 
 
 def raw_launch() -> Any:
-    """`cuLaunchKernelEx(config address, function, parameters address, 0) -> status`."""
+    """`cuLaunchKernelEx(config, function, parameters, None) -> status`, with `ctypes.c_void_p` objects."""
     if entry.launch is None:
         driver()
         import ctypes
 
         function = ctypes.CDLL("libcuda.so.1").cuLaunchKernelEx
-        function.argtypes = [ctypes.c_void_p] * 4
+        # No argtypes: the callers pass pointer objects, which ctypes then hands on without converting them.
         function.restype = ctypes.c_int
         entry.launch = function
     return entry.launch

@@ -13,6 +13,8 @@ from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.targets import parse_target
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fa4dsl.runtime.artifact import Artifact
 
 _LOG_SIZE = 16 << 10
@@ -66,8 +68,11 @@ def _load(artifact: Artifact, device: Gpu) -> LoadedKernel:
         # Loading allocates, which a capture in global mode would forbid; it belongs to no stream, so it may be relaxed.
         mode = call("cuThreadExchangeStreamCaptureMode", cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
         try:
-            image = artifact.cubin if use_cubin and artifact.cubin is not None else driver_ptx(artifact.ptx)
-            module = _load_module(manifest.name, image)
+            images = [artifact.cubin] if use_cubin and artifact.cubin is not None else []
+            if target.ptx_runs_on(*device.capability):
+                # Also behind machine code: an older driver may refuse what a newer assembler made, and take the PTX.
+                images.append(driver_ptx(artifact.ptx))
+            module = _load_module(manifest.name, images)
             function = call("cuModuleGetFunction", module, manifest.entry.encode())
 
             def attribute(name: str) -> int:
@@ -93,7 +98,16 @@ def driver_ptx(ptx: str) -> bytes:
     return re.sub(r"^(\s*\.target\s+\w+)\s*,\s*debug\b", r"\1", ptx, count=1, flags=re.MULTILINE).encode() + b"\0"
 
 
-def _load_module(name: str, image: bytes) -> Any:
+def _load_module(name: str, images: Sequence[bytes]) -> Any:
+    """The first of the images that the driver takes. Raises R069 with the driver's words about the last."""
+    for image in images[:-1]:
+        status, module = driver().cuModuleLoadData(image)
+        if int(status) == 0:
+            return module
+    return _load_last(name, images[-1])
+
+
+def _load_last(name: str, image: bytes) -> Any:
     cu = driver()
     # The bindings take the log's memory as a bytes object and the driver writes into it; this one is nobody else's.
     log = bytes(_LOG_SIZE)

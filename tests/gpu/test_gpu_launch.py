@@ -12,6 +12,7 @@ import ptx_samples as samples
 import pytest
 
 from fa4dsl.runtime import load, max_cluster, occupancy
+from fa4dsl.runtime.cuda.timing import seconds_per_call
 from fa4dsl.runtime.diagnostics import Fa4dslError
 from fa4dsl.runtime.dtypes import DTYPES
 from fa4dsl.runtime.launch import launch
@@ -264,6 +265,16 @@ def test_launches_do_not_grow_the_memory(torch: Any) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     run()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2048, "KiB"
+
+
+def test_timing(torch: Any) -> None:
+    """A kernel that runs for two milliseconds is found to."""
+    flag = torch.zeros(1, dtype=torch.int32, device="cuda")
+    kernel = samples.spin()[1]
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        seconds = seconds_per_call(lambda: kernel(flag, 2_000_000), calls=5, stream=stream)
+    assert 0.002 <= seconds < 0.01
 
 
 def test_artifact_from_disk(torch: Any, tmp_path: Path) -> None:
