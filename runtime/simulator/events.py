@@ -116,6 +116,9 @@ class Checker(Protocol):
     def release(self, site: Instruction, threads: Ints, scope: Scope, order: Order = "release") -> Token:
         """Snapshot of `threads` (each one's own knowledge, joined), taken when they arrive. A "relaxed" order gives only what their earlier release fences published."""
 
+    def split(self, token: Token, threads: Ints) -> Token:
+        """The part of a release token that belongs to `threads`: for an instruction whose arrivals fall into two phases."""
+
     def join(self, site: Instruction, threads: Ints, tokens: Iterable[Token], scope: Scope, order: Order = "acquire") -> None:
         """`threads` have observed `tokens` (barrier completed, phase waited for). Tokens whose scope and `scope` do not mutually include are not joined, but remembered for explanations."""
 

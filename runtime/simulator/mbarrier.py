@@ -117,10 +117,6 @@ class Mbarriers:
         may_complete: bool = True,
     ) -> Ints:
         """Arrivals of `numbers` in thread order; returns the state tokens: phase and pending count before each arrival."""
-        if barrier.consumed < barrier.phase - 1 and self.machine.checker is not None:
-            threads = self.machine.grid.event_thread[numbers]
-            address = barrier.address + self.machine.grid.first_cta * self.machine.grid.shared_stride
-            self.machine.checker.unconsumed(site, threads, address, barrier.phase - 1)
         states = np.empty(len(numbers), np.int64)
         total = int(counts.sum())
         if total <= barrier.pending:
@@ -135,7 +131,10 @@ class Mbarriers:
             return states
         for index, thread in enumerate(numbers.tolist()):
             states[index] = (barrier.phase << 32) | barrier.pending
-            self._arrive_once(site, numbers[index : index + 1], barrier, int(counts[index]), tokens, drop)
+            one = numbers[index : index + 1]
+            checker = self.machine.checker
+            own = [] if checker is None else [checker.split(token, self.machine.grid.event_thread[one]) for token in tokens]
+            self._arrive_once(site, one, barrier, int(counts[index]), own, drop)
             if barrier.pending < 0:
                 got = barrier.expected - barrier.pending
                 self.machine.fault(
@@ -160,6 +159,9 @@ class Mbarriers:
                     what="arrive_drop leaves fewer than no expected arrivals",
                 )
         barrier.pending -= count
+        if barrier.consumed < barrier.phase - 1 and self.machine.checker is not None:
+            address = barrier.address + self.machine.grid.first_cta * self.machine.grid.shared_stride
+            self.machine.checker.unconsumed(site, self.machine.grid.event_thread[numbers], address, barrier.phase - 1)
         for token in tokens:
             if not barrier.tokens or barrier.tokens[-1] is not token:
                 barrier.tokens.append(token)

@@ -38,6 +38,11 @@ class HappensBefore(AsynchronousEvents):
     def release(self, site: Instruction, threads: Ints, scope: Scope, order: Order = "release") -> Token:
         return self.sync.release(site, threads.astype(np.int32, copy=False), scope, order)
 
+    def split(self, token: Token, threads: Ints) -> Token:
+        if not isinstance(token, ReleaseToken) or token.relaxed:
+            return token
+        return self.clocks.select(token, np.isin(token.threads, threads))
+
     def join(self, site: Instruction, threads: Ints, tokens: Iterable[Token], scope: Scope, order: Order = "acquire") -> None:
         threads = threads.astype(np.int32, copy=False)
         known: list[Knowledge] = list(tokens)  # type: ignore[arg-type]

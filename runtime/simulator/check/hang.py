@@ -46,7 +46,7 @@ class HangExplainer(WaitGraph):
                 found.append(self._named(party, barrier))
             else:
                 found.append(self._cluster(party, barrier))
-        return sorted(found, key=lambda cause: cause.rank)
+        return sorted(found, key=lambda cause: cause.rank + (10 if cause.code in ("S055", "S057") and self.consequence(cause.party) else 0))
 
     def _registers(self, party: Party) -> Cause:
         detail = party.waiter.detail or "the pool cannot supply the registers asked for"
@@ -140,6 +140,19 @@ class HangExplainer(WaitGraph):
             and b.arrivals
             and b.address % naming.shared_stride == barrier.address % naming.shared_stride
         ]
+        ahead = [
+            b
+            for b in self.hang.barriers
+            if b.kind == "mbarrier"
+            and b.cta != barrier.cta
+            and b.phase > barrier.phase
+            and b.address % naming.shared_stride == barrier.address % naming.shared_stride
+        ]
+        if ahead and not elsewhere:
+            return (
+                f"the same barrier of {naming.cta(ahead[0].cta)} has completed this phase: let its arrivers arrive on that of {naming.cta(barrier.cta)} too "
+                "(mapa of every rank, the own one included)"
+            )
         if elsewhere:
             other = elsewhere[0]
             return f"the same barrier of {naming.cta(other.cta)} has {self.counts(other)}: arrive (or copy) to {naming.cta(barrier.cta)} too: use its mapa address or put its bit into the multicast mask"
@@ -256,7 +269,7 @@ class HangExplainer(WaitGraph):
         best = causes[0]
         code = best.code
         mend = best.mend
-        if cycle and best.rank >= 4:
+        if cycle and best.rank >= 4 and best.party in cycle:
             code = "S056"
             mend = "break the cycle: " + "; or ".join(
                 f"let an arriver of {self.name(party.waiter)} arrive before it waits on {naming.line(cycle[(i + 1) % len(cycle)].waiter.site)}"
@@ -279,6 +292,6 @@ class HangExplainer(WaitGraph):
                 )
             if barrier.initialised is not None:
                 frames += naming.frames(barrier.initialised, f"initialised with a count of {barrier.expected}")
-        for party in self.parties[:24]:
+        for party in [party for party in self.parties[:24] if party is not best.party]:
             frames += naming.frames(party.waiter.site, f"waits for {self.name(party.waiter)}")
         return [build(code, frames, notes, mend, what=best.what, reason=self.hang.reason)]

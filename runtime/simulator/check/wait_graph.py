@@ -151,8 +151,24 @@ class WaitGraph:
         return text
 
     # -- the cycle
-    def cycle(self) -> list[Party]:
-        """Parties that wait for each other, in order; empty if there is no cycle."""
+    def consequence(self, party: Party) -> bool:
+        """Whether all that this party lacks is held up in other parties that do not wait for it in turn: then those hold the cause."""
+        if not party.arrivers or any(self.where.get(thread) in (None, party) for thread in party.arrivers):
+            return False
+        edges = self.edges()
+        reached: set[int] = set()
+        queue = list(edges[id(party)])
+        while queue:
+            one = queue.pop()
+            if one is party:
+                return False
+            if id(one) not in reached:
+                reached.add(id(one))
+                queue.extend(edges[id(one)])
+        return True
+
+    def edges(self) -> dict[int, list[Party]]:
+        """By party (its identity): the parties whose threads it waits for."""
         edges: dict[int, list[Party]] = {}
         for party in self.parties:
             targets = []
@@ -161,6 +177,11 @@ class WaitGraph:
                 if other is not None and other not in targets:
                     targets.append(other)
             edges[id(party)] = targets
+        return edges
+
+    def cycle(self) -> list[Party]:
+        """Parties that wait for each other, in order; empty if there is no cycle."""
+        edges = self.edges()
         for start in self.parties:
             path: list[Party] = [start]
             seen = {id(start)}
