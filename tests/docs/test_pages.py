@@ -81,6 +81,12 @@ def test_comparison_is_current() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_readme_shows_the_example() -> None:
+    snippet = next(block.text for block in blocks(ROOT / "README.md") if block.language == "python")
+    kernel = snippet[snippet.index("@kernel") : snippet.index("\n\n\n", snippet.index("@kernel"))]
+    assert kernel in (ROOT / "examples" / "cluster_sum.py").read_text(encoding="utf-8")
+
+
 def test_the_matcher_can_fail() -> None:
     assert matches("a ... c", "a b c") and matches("x  y", "x y") and matches("a\n...\nb", "a\nq\nr\nb")
     assert not matches("a ... c", "a b d") and not matches("a", "ab") and not matches("a b", "ab")
