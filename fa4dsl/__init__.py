@@ -15,6 +15,7 @@ Names are loaded when first used: importing the package loads neither MLIR nor C
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -392,6 +393,11 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "u8",
     ),
 }
+# In a checkout the two lower floors stand beside this folder; installed, they are inside it.
+_CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+if os.path.isfile(os.path.join(_CHECKOUT, "passes", "dialect", "table.py")):
+    __path__.append(_CHECKOUT)
+
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = sorted(_WHERE)
 
