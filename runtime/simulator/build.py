@@ -73,6 +73,7 @@ class Build:
         self.grid = Grid(
             launch.grid, launch.block, launch.cluster, self._wave_clusters(functions, cluster), self.storage.shared_bytes, explicit
         )
+        self.grid.specials["%dynamic_smem_size"] = np.broadcast_to(np.uint32(launch.dynamic_shared_bytes), (self.grid.width,))
         geometry = Geometry(
             self.grid.ctas,
             self.grid.threads_per_cta,

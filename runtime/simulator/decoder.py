@@ -193,7 +193,9 @@ class Decoder:
         """The program counter of a label."""
         if not isinstance(operand, Symbol) or operand.name not in self.function.labels:
             fail("S005", self.place(instruction), line=instruction.ptx_line, name=getattr(operand, "name", str(operand)))
-        return self.base + self.function.labels[operand.name]
+        target = self.base + self.function.labels[operand.name]
+        self.begins.add(target)
+        return target
 
     def count(self, instruction: Instruction, *allowed: int) -> None:
         """Checks the number of operands."""
@@ -239,6 +241,10 @@ class Decoder:
                 row = self.register_of(instruction, target)
                 if (row.dtype == np.bool_) != (results[index] == "pred"):
                     self.wrong(instruction, "the destination register has the wrong type")
+                if row.dtype.itemsize < _container_bytes(results[index]):
+                    self.wrong(
+                        instruction, f"a result of {_container_bytes(results[index]) * 8} bits does not fit the destination register"
+                    )
                 outs.append((index, row))
         run = operation.run
         carry = self.carry
@@ -348,8 +354,6 @@ class Decoder:
         """Appends a function to the program."""
         self.function = function
         self.base = self.bases[function.name]
-        for label in function.labels.values():
-            self.begins.add(self.base + label)
         for instruction in function.instructions:
             self.program.sites.append(instruction)
             self.program.steps.append(self.decode(instruction))

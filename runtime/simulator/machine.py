@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SPAN = 1 << 20
 BLOCKED = 1 << 60
 EXITED = 1 << 61
+PROGRESS_TURNS = 64
 SPURIOUS_ROUNDS = 64
 """How often suspended waits are woken with false before a standstill is called a deadlock."""
 IDLE_ROUNDS = 20_000
@@ -215,30 +216,41 @@ class Machine:
     def run_wave(self) -> None:
         """Runs until all threads of the wave have ended. Raises `Fa4dslError` for a fault; `Stopped` once a hang is in `hang`."""
         schedule = self.schedule
+        turns = 0
         with np.errstate(all="ignore"):
             while True:
                 turn = schedule.pick(self)
                 if turn is None:
                     return
                 self.take_turn(*turn)
+                turns += 1
+                if self.progress is not None and turns % PROGRESS_TURNS == 0:
+                    self.progress(self.done_part())
                 if self.steps >= self.step_limit:
                     self.give_up("step limit")
 
+    def done_part(self) -> float:
+        """The part of the grid's threads that have ended."""
+        grid = self.grid
+        whole = grid.clusters * grid.cluster_size * grid.threads_per_cta
+        wave = np.count_nonzero((self.key == EXITED) & grid.exists & (grid.cluster_in_wave < grid.live_clusters))
+        return float(grid.first_cta * grid.threads_per_cta + wave) / whole
+
     def take_turn(self, threads: Selection, pc: int, others: int, chain: bool) -> None:
         """Runs `threads` from `pc`. With `chain`, goes on over control instructions while their target stays below `others`, the lowest key of all other threads."""
-        runs, control = self.program.runs, self.program.control
+        runs = self.program.runs
         self.disturbed = False
         back_edges = 0
         while True:
-            steps, end = runs[pc]
+            steps, end, control = runs[pc]
             for step in steps:
                 step(threads)
             self.steps += 1
             self.instructions_run += len(steps) + 1
-            following = control[end](threads, end)
+            following = end if control is None else control(threads, end)
             if following is None:
                 return
-            if following <= end:
+            if following <= end and control is not None:
                 back_edges += 1
                 if self.polled or back_edges > 4096:
                     self.polled = False

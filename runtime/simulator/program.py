@@ -29,33 +29,36 @@ class Step:
 
 @dataclass
 class Program:
-    """All functions one behind the other. `runs[pc]` exists for every pc where threads can begin: (straight closures, pc of the control instruction that ends them)."""
+    """All functions one behind the other."""
 
     name: str
     entry: int = 0
     sites: list[Instruction] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    runs: list[tuple[tuple[Straight, ...], int]] = field(default_factory=list)
-    control: list[Control] = field(default_factory=list)
+    runs: list[tuple[tuple[Straight, ...], int, Control | None]] = field(default_factory=list)
+    """By each pc where threads can begin: (straight closures, pc of what follows them, its closure if it is a control instruction).
+    A run also ends before a branch target, where threads that come from elsewhere may be waiting to join; then there is no closure."""
 
     def cut(self, fine: bool, begins: set[int]) -> None:
-        """Fills `runs` and `control`. `fine`: visible instructions end a run too. `begins`: labels and other places where threads can start, beside the ends of runs."""
+        """Fills `runs`. `fine`: visible instructions end a run too. `begins`: branch targets."""
         count = len(self.steps)
-        self.control = [_as_control(step) for step in self.steps]
         ends = [step.control is not None or (fine and step.visible) for step in self.steps]
-        self.runs = [((), 0)] * count
+        self.runs = [((), 0, None)] * count
         end = count - 1
+        follower: Control | None = None
         pending: list[Straight] = []
         for pc in range(count - 1, -1, -1):
+            step = self.steps[pc]
             if ends[pc]:
-                end, pending = pc, []
-                self.runs[pc] = ((), pc)
+                end, pending, follower = pc, [], _as_control(step)
+                self.runs[pc] = ((), pc, follower)
             else:
-                straight = self.steps[pc].straight
-                assert straight is not None
-                pending.append(straight)
+                assert step.straight is not None
+                pending.append(step.straight)
                 if pc in begins or pc == 0 or ends[pc - 1]:
-                    self.runs[pc] = (tuple(reversed(pending)), end)
+                    self.runs[pc] = (tuple(reversed(pending)), end, follower)
+            if pc in begins:
+                end, pending, follower = pc, [], None
 
 
 def _as_control(step: Step) -> Control:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError
@@ -102,7 +103,7 @@ def _run(
     except Fa4dslError as error:
         if error.code not in NOT_KNOWN:
             raise
-        found = [Finding(diagnostic, "unsupported", incomplete=True) for diagnostic in error.diagnostics]
+        found = [Finding(replace(diagnostic, severity="warning"), "unsupported", incomplete=True) for diagnostic in error.diagnostics]
         return Report(found, schedule.name, seed, elapsed(), launch.kernel, [d.message for d in error.diagnostics], None, texts)
     machine = build.machine
     if manifest is not None:

@@ -6,14 +6,12 @@ The hardware's encoding is opaque, so any one will do as long as the bytes can b
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.dtypes import DTYPES
 from fa4dsl.runtime.tensor_map import OobFill, TensorMapDescription
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from fa4dsl.runtime.manifest import Swizzle
 
 MAGIC = 0x46344D41  # "FA4M" in spirit; lets a stray 128 bytes be told from a map
@@ -64,3 +62,49 @@ def decode(data: bytes) -> tuple[TensorMapDescription, int] | None:
         oob_fill=_FILLS[fill],
     )
     return record, base
+
+
+FIELDS = {
+    "global_address": (8, 8, 1),
+    "rank": (5, 1, 1),
+    "global_dim": (16, 8, 5),
+    "global_stride": (56, 8, 4),
+    "box_dim": (88, 2, 5),
+    "element_stride": (98, 1, 5),
+}
+"""tensormap.replace's numeric fields: (byte offset, bytes, how many)."""
+
+ELEMENT_TYPES = {
+    0: "u8",
+    1: "u16",
+    2: "u32",
+    3: "i32",
+    4: "u64",
+    5: "i64",
+    6: "f16",
+    7: "f32",
+    8: "f32",
+    9: "f64",
+    10: "bf16",
+    11: "f32",
+    12: "f32",
+}
+"""tensormap.replace's numbers for element types (8 and 12 flush subnormals when reducing, 11 and 12 are tf32, moved as 32 bits)."""
+
+
+def set_field(data: Any, field: str, ordinal: int, value: int) -> None:
+    """tensormap.replace: changes one field of the 128 bytes in place. A map that starts as zeros becomes one by its first change."""
+    data[:4] = list(MAGIC.to_bytes(4, "little"))
+    if field == "elemtype":
+        data[4] = _NAMES.index(ELEMENT_TYPES[value])
+    elif field == "swizzle_mode":
+        data[6] = value & 3
+    elif field == "fill_mode":
+        data[7] = value & 1
+    elif field in FIELDS:
+        start, width, count = FIELDS[field]
+        if ordinal < count:
+            if field == "rank":
+                value += 1  # the instruction gives the rank less one
+            at = start + ordinal * width
+            data[at : at + width] = list((value & ((1 << 8 * width) - 1)).to_bytes(width, "little"))

@@ -13,6 +13,7 @@ from fa4dsl.runtime.simulator.instructions import (  # noqa: F401
     mbarriers,
     moves,
     tensor_copies,
+    tensormaps,
     warp,
     wgmma,
 )

@@ -72,7 +72,10 @@ def reachable(module: Module, entry: Function) -> list[Function]:
     """The kernel and every function it can reach by calls, taken addresses or addresses in initialised variables."""
     functions = module.functions
     stored = {
-        value.name.removeprefix("generic:") for variable in module.variables.values() for _, value, _ in variable.initial if isinstance(value, Symbol)
+        value.name.removeprefix("generic:")
+        for variable in module.variables.values()
+        for _, value, _ in variable.initial
+        if isinstance(value, Symbol)
     }
     order = [entry]
     seen = {entry.name}

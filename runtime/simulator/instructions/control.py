@@ -15,7 +15,6 @@ def bra(decoder: Decoder, instruction: Instruction) -> Step:
     """``bra{.uni} label``."""
     decoder.count(instruction, 1)
     target = decoder.label(instruction, instruction.operands[0])
-    decoder.begins.add(target)
     machine = decoder.machine
     if instruction.guard is None:
         return Step(control=lambda threads, pc: target)

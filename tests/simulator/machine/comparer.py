@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-VIEWS = {"float32": np.float32, "float64": np.float64, "float16": np.float16, "uint32": np.uint32, "int32": np.int32, "uint64": np.uint64, "uint16": np.uint16, "uint8": np.uint8}
+VIEWS = {
+    "float32": np.float32,
+    "float64": np.float64,
+    "float16": np.float16,
+    "uint32": np.uint32,
+    "int32": np.int32,
+    "uint64": np.uint64,
+    "uint16": np.uint16,
+    "uint8": np.uint8,
+}
 
 
 def as_view(array: np.ndarray, view: str) -> np.ndarray:
