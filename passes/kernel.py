@@ -16,7 +16,6 @@ Roles stand on ``scf.execute_region``: ``fa4.role = {name = "producer", first_wa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -29,21 +28,18 @@ if TYPE_CHECKING:
     from mlir import ir
 
 
-def walk(operation: ir.Operation) -> Iterator[ir.Operation]:
-    """All operations inside `operation`, in order, each before its body. The list is made first: the caller may rewrite."""
+def walk(operation: ir.Operation) -> list[ir.Operation]:
+    """All operations inside `operation`, in order, each before its body. A list: the caller may rewrite as it goes."""
+    from mlir import ir
+
     found: list[ir.Operation] = []
-    _gather(operation, found)
-    return iter(found)
 
+    def keep(inner: ir.Operation) -> Any:
+        found.append(inner)
+        return ir.WalkResult.ADVANCE
 
-def _gather(operation: Any, found: list[Any]) -> None:
-    for region in operation.regions:
-        for block in region:
-            for inner in block:
-                plain = inner.operation
-                found.append(plain)
-                if len(plain.regions):
-                    _gather(plain, found)
+    operation.walk(keep, ir.WalkOrder.PRE_ORDER)
+    return found[1:]
 
 
 def fa4_operations(operation: ir.Operation, *names: str) -> list[ir.Operation]:
@@ -57,8 +53,12 @@ def gpu_modules(module: ir.Module) -> list[ir.Operation]:
 
 
 def kernels(module: ir.Module) -> list[ir.Operation]:
-    """The functions that carry `fa4.kernel`."""
-    return [inner for inner in walk(module.operation) if inner.name in ("func.func", "llvm.func") and "fa4.kernel" in inner.attributes]
+    """The functions of the module, or of a gpu.module in it, that carry `fa4.kernel`."""
+    found = []
+    for operation in (item.operation for item in module.body):
+        inside = [item.operation for item in operation.regions[0].blocks[0]] if operation.name == "gpu.module" else [operation]
+        found += [item for item in inside if item.name in ("func.func", "llvm.func") and "fa4.kernel" in item.attributes]
+    return found
 
 
 def symbol_name(operation: ir.Operation) -> str:

@@ -87,7 +87,7 @@ class Tracer:
     def _argument(self, value: ir.Value, remote: bool, found: set[Root], seen: set[int]) -> None:
         """A block argument: the function's own, or one that a loop carries."""
         block: Any = value.owner
-        parent = block.owner
+        parent = block.owner.operation
         if parent.name in ("func.func", "llvm.func"):
             number = value.arg_number if hasattr(value, "arg_number") else _position(block, value)
             found.add(Root("global", f"argument {number}") if str(value.type) == "!llvm.ptr<1>" else _unknown(value, remote))
@@ -116,9 +116,10 @@ class Tracer:
         owner: Any = value.owner
         name = getattr(owner, "name", None)
         if not isinstance(name, str):
-            if owner.owner.name == "scf.for":
+            parent = owner.owner.operation
+            if parent.name == "scf.for":
                 number = _position(owner, value)
-                return number == 0 or self._descriptor(owner.owner.operands[2 + number], found, seen)
+                return number == 0 or self._descriptor(parent.operands[2 + number], found, seen)
             return False
         if name == "fa4.wgmma_descriptor":
             found.add(self.array(owner.operands[0]))

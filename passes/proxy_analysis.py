@@ -11,7 +11,8 @@ the barrier before which the fence belongs:
 
 Loop bodies are walked twice, so that a write meets the next iteration's operations; branches are walked apart and joined.
 Global memory: a bulk load is met by writes through the same kernel argument; a TMA load by any global write of its own role.
-What it cannot trace it takes for any object of the space.
+What it cannot trace it takes for any object of the space. Reads through the generic proxy before an async overwrite are not fenced:
+the barrier that frees the slot orders them in practice on every GPU so far, and common libraries rely on it.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ class _Walker:
         if name == "fa4.fence_proxy_async":
             return self._fenced(python_value(operation.attributes["space"]), state)
         if name in _ASYNC or _is_async_ptx(operation):
-            self._async(operation, state)
+            state = self._async(operation, state)
         if name in _ARRIVALS or name in _MEETINGS:
             state = self._signal(operation, state)
         if name in _WAITS or name in _MEETINGS:
@@ -227,15 +228,22 @@ class _Walker:
             changed[key] = _with(item, meetings=(*item.meetings, met[-1])) if met else item
         return changed
 
-    def _async(self, operation: Any, state: State) -> None:
+    def _async(self, operation: Any, state: State) -> State:
+        """The state after an async operation: a fence before it, where no barrier gives a better place, covers all earlier writes."""
         roots = self._touched(operation)
         if self._role is not None:
             self._role.uses.append((operation, {root for root in roots if root.space == "shared"}, frozenset(self._role.waited)))
+        here: set[str] = set()
         for key, item in state.items():
             if not any(item.root.meets(root) for root in roots) or self._covered(key, item):
                 continue
             places = item.meetings or item.warp
             self._need(key, item, places[-1] if places else operation, operation)
+            if not places:
+                here.add(self._space(item.root))
+        for space in here:
+            state = self._fenced(space, state)
+        return state
 
     def _covered(self, key: Key, item: _Pending) -> bool:
         """Whether a fence already decided on lies between the write and here."""
@@ -244,9 +252,13 @@ class _Walker:
         return bool(resolved & passed)
 
     def _need(self, key: Key, item: _Pending, place: Any, use: Any) -> None:
-        space = "global" if item.root.space == "global" else "shared::cluster" if item.root.remote else "shared::cta"
         self._resolved.setdefault(key, set()).add(hash(place))
-        self.needs.append(Need(place, space, item.write, use, item.root))
+        self.needs.append(Need(place, self._space(item.root), item.write, use, item.root))
+
+    @staticmethod
+    def _space(root: Root) -> str:
+        """The narrowest space of a fence that covers writes to `root`."""
+        return "global" if root.space == "global" else "shared::cluster" if root.remote else "shared::cta"
 
     # --- memory
 
