@@ -42,6 +42,7 @@ class Collectives:
 
     def _enter(self, key: Any, event: Event, party: Party, needed: int, blocks: bool) -> Meeting:
         meeting = self.meetings.setdefault(key, Meeting(needed))
+        self.machine.version += 1
         meeting.arrived += party.size
         meeting.members.append((party.number, event, int(party.clock[party.number])))
         meeting.clock = party.clock.copy() if meeting.clock is None else numpy.maximum(meeting.clock, party.clock)
@@ -162,7 +163,9 @@ class Collectives:
             if other.rank == party.rank and event.mask[other.lanes[0]] and warps & set(machine.launch.warp[other.lanes].tolist())
         ]
         seen = self.warps.setdefault((id(event), party.rank), {})
-        seen[party.number] = event
+        if party.number not in seen:
+            seen[party.number] = event
+            machine.version += 1
         if any(other.number not in seen for other in fellows):
             return False
         for other in fellows:
@@ -210,7 +213,8 @@ class Collectives:
         """Threads that the cluster barrier waits for: those that have not exited, and those that arrived and left."""
         meeting = self.meetings.get(("cluster",))
         there = {number for number, _, _ in meeting.members} if meeting else set()
-        return sum(party.size for party in self.machine.parties if not party.done or party.number in there)
+        parties = self.machine.parties
+        return self.machine.live + sum(parties[number].size for number in there if parties[number].done)
 
     def _note_absent(self, event: Event, meeting: Meeting) -> None:
         machine = self.machine

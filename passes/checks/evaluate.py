@@ -68,7 +68,8 @@ class Evaluator:
             return self._load(operands[0])
         if name == "llvm.getelementptr":
             return self._element(node, operands)
-        return self._named(name + repr(sorted((key, str(item)) for key, item in node.attributes.items())), operands)
+        attributes = node.operation.attributes
+        return self._named(name + "".join(f" {key}={attributes[key]}" for key in attributes), operands)
 
     def _named(self, name: str, operands: list[Any]) -> Any:
         """The unknown result of a pure operation: the same for the same operands."""
@@ -78,9 +79,8 @@ class Evaluator:
         name = node.name
         if name == "arith.constant":
             value = node.attribute("value")
-            bits = node.attribute("result_type")
             if isinstance(value, bool | int):
-                return int(value) & 1 if bits == "i1" else int(value)
+                return int(value) & 1 if isinstance(value, bool) else int(value)
             return self._named(name + str(value), [])
         if name in _PASSED_THROUGH:
             return operands[0]
@@ -90,7 +90,7 @@ class Evaluator:
         if name == "arith.select":
             return self._select(node, *values)
         if len(values) == 2:
-            return self._binary(name.removeprefix("arith."), values[0], values[1], node.attribute("result_type"))
+            return self._binary(name.removeprefix("arith."), values[0], values[1], node)
         return self._named(name, values)
 
     def _compare(self, node: Node, left: Any, right: Any) -> Any:
@@ -116,8 +116,8 @@ class Evaluator:
             return yes
         return self._named("select", [condition, yes, no])
 
-    def _binary(self, name: str, left: Any, right: Any, kind: Any) -> Any:
-        bits = int(kind[1:]) if isinstance(kind, str) and kind[1:].isdigit() else 64
+    def _binary(self, name: str, left: Any, right: Any, node: Node) -> Any:
+        bits = 1 if name in ("xori", "andi", "ori", "addi") and node.result_type() == "i1" else 64
         if isinstance(left, Test) and name == "xori" and right == 1:
             return Test(left.node, left.barrier, left.index, left.parity, not left.negated)
         if isinstance(left, Descriptor) and name == "addi":
@@ -214,4 +214,6 @@ class Evaluator:
         base = operands[0]
         if isinstance(base, Address):
             return Address(base.array, UNKNOWN if any(map(varies, operands[1:])) else self.atoms.fresh(False), base.rank)
-        return self._named("element" + str(node.attribute("rawConstantIndices")) + str(node.attribute("elem_type")), operands)
+        return self._named(
+            "element" + str(node.operation.attributes["rawConstantIndices"]) + str(node.operation.attributes["elem_type"]), operands
+        )

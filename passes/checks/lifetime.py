@@ -23,7 +23,9 @@ class Touches:
         self.members = [[party.number for party in machine.parties if party.rank == rank] for rank in range(machine.launch.ranks)]
 
     def _knows(self, party: Party, rank: int) -> bool:
-        return bool(party.clock[self.members[rank]].any())
+        if rank not in party.known and party.clock[self.members[rank]].any():
+            party.known.add(rank)
+        return rank in party.known
 
     def remote(self, event: Event, party: Party, rank: int) -> None:
         """An access of `party` to the CTA `rank`."""

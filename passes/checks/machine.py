@@ -84,6 +84,10 @@ class Machine:
         self.slots = Slots(self)
         self.touches = Touches(self)
         self.collectives = Collectives(self)
+        self.live = sum(party.size for party in self.parties if not party.done)
+        """Threads that have not come to their end."""
+        self.version = 0
+        """Counts what may let a waiting party go on: a party is tried again only when it has changed."""
         self.stopped = False
         """Set where what follows would only be the echo of a fault."""
 
@@ -92,8 +96,13 @@ class Machine:
         while moved and not self.stopped:
             moved = False
             for party in self.order:
+                if party.tried == self.version:
+                    continue
                 while not party.done and not self.stopped and self.step(party):
                     moved = True
+                party.tried = self.version
+                if party.done:
+                    self.version += 1
         if not self.stopped and not self.in_doubt and not self.blocked:
             for barrier in self.barriers.values():
                 if barrier.expected < 0:
@@ -113,6 +122,9 @@ class Machine:
             return False
         party.position += 1
         party.clock[party.number] += 1
+        if party.position == len(party.steps):
+            party.done = True
+            self.live -= party.size
         return True
 
     def join(self, party: Party, clock: NDArray[numpy.int64] | None) -> None:
@@ -134,6 +146,8 @@ class Machine:
     def targets(self, event: Event, party: Party) -> list[tuple[Instance, int]]:
         """The barriers that an event means, each with the number of the party's threads that mean it."""
         index, rank = event.index, party.rank if event.rank is None else event.rank
+        if isinstance(index, int) and isinstance(rank, int):
+            return [((rank, event.barrier, index), party.size)]
         index = index[party.lanes] if isinstance(index, numpy.ndarray) else index
         rank = rank[party.lanes] if isinstance(rank, numpy.ndarray) else rank
         one_index, one_rank = uniform(index), uniform(rank)
@@ -248,6 +262,7 @@ class Machine:
             lapped(self, barrier)
             self.stopped = True
         barrier.phase += 1
+        self.version += 1
         barrier.pending = barrier.declared
         barrier.waited = False
         barrier.released, barrier.gathered = barrier.gathered, None
@@ -325,11 +340,12 @@ class Machine:
     # --- the rest
 
     def _touch(self, event: Event, party: Party) -> bool:
-        rank: Any = event.rank[party.lanes] if isinstance(event.rank, numpy.ndarray) else event.rank
         if not event.number:
             self.touches.somewhere(event, party)
             return True
-        for target in numpy.unique(rank).tolist() if isinstance(rank, numpy.ndarray) else [rank]:
+        rank: Any = event.rank[party.lanes] if isinstance(event.rank, numpy.ndarray) else event.rank
+        one = uniform(rank)
+        for target in numpy.unique(rank).tolist() if one is None else [one]:
             if target != party.rank:
                 self.touches.remote(event, party, int(target))
         return True
@@ -364,11 +380,6 @@ class Machine:
         keep = closed[len(closed) - int(event.number) :] if event.number else []
         party.groups = [*keep, last]
         return True
-
-    def _nothing(self, event: Event, party: Party) -> bool:
-        return True
-
-    _elect = _store = _registers = _nothing
 
 
 def place(node: Node, label: str = "") -> tuple[Node, str]:

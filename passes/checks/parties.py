@@ -21,19 +21,19 @@ class Party:
     lanes: Lanes
     steps: list[Event] = field(default_factory=list)
     position: int = 0
+    tried: int = -1
+    """The machine's version when the party was last found waiting or done."""
     arrived: bool = False
     """Whether it has arrived at the cluster barrier and not yet waited."""
     clock: NDArray[numpy.int64] = field(default_factory=lambda: numpy.zeros(0, dtype=numpy.int64))
+    done: bool = False
+    known: set[int] = field(default_factory=set)
+    """CTAs that it knows to have started."""
     groups: list[list[tuple[Event, tuple[tuple[str, int], ...]]]] = field(default_factory=lambda: [[]])
     """wgmma groups with what they read; the last one is open."""
 
-    @property
-    def done(self) -> bool:
-        return self.position >= len(self.steps)
-
-    @property
-    def size(self) -> int:
-        return len(self.lanes)
+    def __post_init__(self) -> None:
+        self.size = len(self.lanes)
 
     @property
     def event(self) -> Event:
@@ -45,14 +45,21 @@ class Party:
         return made
 
 
+_ALONE = ("elect", "store", "registers")
+"""Events that concern nobody else: they are checked one by one."""
+
+
 def parties(launch: Launch, events: list[Event]) -> list[Party]:
     """The parties of a run, those of CTA 0 first. Threads part where one executes an event and another does not, where they wait
     for different barriers, and thread 0 from the rest where barriers are initialised (it does that alone)."""
     generator = numpy.random.default_rng(7)
     marks = generator.integers(1, 2**62, size=len(events) + 1, dtype=numpy.uint64)
     history = numpy.zeros(launch.lanes, dtype=numpy.uint64)
+    everyone: dict[int, bool] = {id(launch.full): True}
     for position, event in enumerate(events):
-        whole = event.mask is launch.full or bool(event.mask.all())
+        whole = everyone.get(id(event.mask))
+        if whole is None:
+            whole = everyone[id(event.mask)] = bool(event.mask.all())
         if event.kind in ("init", "invalidate"):
             history[event.mask & (launch.thread == 0)] += marks[position] * numpy.uint64(3)
         if not whole:
@@ -69,10 +76,17 @@ def parties(launch: Launch, events: list[Event]) -> list[Party]:
             lanes = numpy.flatnonzero(inverse == group) + rank * launch.threads
             found.append(Party(len(found), rank, lanes))
     first_lanes = numpy.array([party.lanes[0] for party in found])
+    members: dict[int, list[Party]] = {}
     for event in events:
-        for number in numpy.flatnonzero(event.mask[first_lanes]):
-            found[number].steps.append(event)
+        if event.kind in _ALONE:
+            continue
+        those = members.get(id(event.mask))
+        if those is None:
+            those = members[id(event.mask)] = [found[number] for number in numpy.flatnonzero(event.mask[first_lanes])]
+        for party in those:
+            party.steps.append(event)
     for party in found:
         party.clock = numpy.zeros(len(found), dtype=numpy.int64)
         party.clock[party.number] = 1
+        party.done = not party.steps
     return found

@@ -83,7 +83,15 @@ class Node:
     """Whether it, or something inside it, takes part in the protocol."""
 
     def attribute(self, name: str, default: Any = None) -> Any:
-        return self.attributes.get(name, default)
+        """An attribute's value; read from the IR when first asked for."""
+        if name not in self.attributes:
+            attributes = self.operation.attributes
+            self.attributes[name] = python_value(attributes[name]) if name in attributes else None
+        value = self.attributes[name]
+        return default if value is None else value
+
+    def result_type(self) -> str:
+        return str(self.operation.results[0].type)
 
 
 @dataclass(eq=False)
@@ -289,20 +297,12 @@ class _Reader:
             operation,
             self.count,
         )
-        attributes = operation.attributes
-        for key in attributes:
-            if not key.startswith("fa4."):
-                made.attributes[key] = python_value(attributes[key])
         if name == "scf.execute_region":
             made.role = role_of(operation)
         made.synchronises = name in SYNCHRONISING or name in REMOTE_ACCESSES
         if len(operation.regions):
             made.blocks = tuple(self.body(region.blocks[0]) if len(region.blocks) else Body(()) for region in operation.regions)
             made.synchronises = any(node.synchronises for block in made.blocks for node in block.nodes)
-        if name in ("fa4.store_async", "llvm.getelementptr"):
-            made.attributes["operand_types"] = [str(operand.type) for operand in operation.operands]
-        if name.startswith("arith."):
-            made.attributes["result_type"] = str(operation.results[0].type)
         return made
 
 
@@ -329,6 +329,6 @@ def read_program(function: ir.Operation) -> Program | None:
 def _collect_allocations(body: Body, found: dict[str, Node]) -> None:
     for node in body.nodes:
         if node.name in ("fa4.shared_alloc", "fa4.mbarrier_alloc"):
-            found.setdefault(str(node.attributes["name"]), node)
+            found.setdefault(str(node.attribute("name")), node)
         for block in node.blocks:
             _collect_allocations(block, found)

@@ -67,7 +67,8 @@ def follow(module: ir.Module) -> tuple[list[Diagnostic], dict[str, list[Event]]]
 def _check(program: Program) -> tuple[list[Diagnostic], list[Event]]:
     launch = Launch.of(program.info)
     counts = [int(node.attribute("count", 1)) for node in program.allocations.values() if node.name == "fa4.mbarrier_alloc"]
-    deep = min(2 * max(counts, default=1) + 1, 17)
+    # Once round the largest ring and two slots more: every slot is met fresh, and some again with the parity flipped.
+    deep = min(max(counts, default=1) + 2, 18)
     try:
         runs = [_run(program, launch, Choice(deep))]
         for choice in _more(runs[0].world, deep):

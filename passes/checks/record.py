@@ -147,7 +147,7 @@ def _copy(execution: Execution, node: Node, values: list[Any], mask: Mask) -> Ev
         masks = []
     else:  # store_async
         _, array, offset, barrier, index, event.rank = values
-        moved = bits_of(node.attribute("operand_types")[0]) // 8
+        moved = bits_of(str(node.operation.operands[0].type)) // 8
         masks = []
     event.array = array.name if isinstance(array, Object) else ""
     event.offset = offset if is_number(offset) else None
