@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fa4dsl.runtime.artifact import Artifact
+    from fa4dsl.runtime.cuda.launch import PreparedLaunch
 
 Device = Literal["auto", "cuda", "simulator"]
 Extents = tuple[int, int, int]
@@ -183,14 +184,16 @@ class BoundLaunch:
     def __init__(self, artifact: Artifact, grid: int | Sequence[int]) -> None:
         self._artifact = artifact
         self._grid = grid
-        self._fast: Callable[[tuple[Any, ...], Any], bool] | None = None
+        self._fast: PreparedLaunch | None = None
 
     def __call__(self, *arguments: Any, stream: Any = None, **named: Any) -> LaunchResult | None:
         """Launches. None from the prepared path on a GPU, else the `LaunchResult`. `stream` as in `launch`; other names are parameters.
 
         On the simulator a fault is raised as the report's findings; `launch` returns the report instead.
         """
-        if self._fast is not None and not named and self._fast(arguments, stream):
+        fast = self._fast
+        # `current` is the plan of the last signature, called without a layer between.
+        if fast is not None and not named and (fast.current(arguments, stream) or fast.replan(arguments, stream)):
             return None
         ordered = in_order(self._artifact.manifest, arguments, named)
         result = launch(self._artifact, self._grid, ordered, stream=stream)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.cuda.device import Gpu, current_context, gpu
-from fa4dsl.runtime.cuda.driver import call, driver, status_text
+from fa4dsl.runtime.cuda.driver import STICKY, call, driver, raise_fault, status_text
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.targets import parse_target
 
@@ -113,6 +113,8 @@ def _load_last(name: str, image: bytes) -> Any:
     log = bytes(_LOG_SIZE)
     options = [cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER, cu.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
     status, module = cu.cuModuleLoadDataEx(image, len(options), options, [log, _LOG_SIZE])
+    if int(status) in STICKY:
+        raise_fault(int(status))
     if int(status):
         words = log.split(b"\0")[0].decode("utf-8", "replace").strip()
         code, text = status_text(int(status))

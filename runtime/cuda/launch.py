@@ -14,7 +14,7 @@ from fa4dsl.runtime.cuda.fast_arguments import on_gpu, packed, step
 from fa4dsl.runtime.cuda.fit import check_fit, make_room
 from fa4dsl.runtime.cuda.kernel import LoadedKernel, load_kernel
 from fa4dsl.runtime.cuda.pack import ParameterBlock
-from fa4dsl.runtime.cuda.stream import current_stream, handle_of
+from fa4dsl.runtime.cuda.stream import current_stream, handle_of, is_torch
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.launch import Extents, LaunchOptions, LaunchResult, check_grid
 from fa4dsl.runtime.tensor_map import TensorMap
@@ -60,9 +60,9 @@ class PreparedLaunch:
     def __call__(self, arguments: tuple[Any, ...], stream: Any = None) -> bool:
         if self.current(arguments, stream):
             return True
-        return self._other(arguments, stream)
+        return self.replan(arguments, stream)
 
-    def _other(self, arguments: tuple[Any, ...], stream: Any) -> bool:
+    def replan(self, arguments: tuple[Any, ...], stream: Any) -> bool:
         """Arguments of other types than the last call's: another plan, made at the signature's first use."""
         kinds = tuple(map(type, arguments))
         plan = self._plans.get(kinds)
@@ -126,8 +126,9 @@ class PreparedLaunch:
 def _framework_is_plain(arguments: tuple[Any, ...]) -> bool:
     """Whether the types alone tell whose stream is current: a torch tensor decides, whatever tensor maps beside it lie over; a map or view alone
     does not show its framework, and such a plan is not kept."""
-    modules = [type(value).__module__.split(".")[0] for value in arguments]
-    return "torch" in modules or not any(isinstance(value, (TensorMap, ArrayView)) for value in arguments)
+    if any(is_torch(value) for value in arguments):
+        return True
+    return not any(isinstance(value, (TensorMap, ArrayView)) for value in arguments)
 
 
 def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fa4dsl.runtime.diagnostics import fail
@@ -14,8 +15,9 @@ def handle_of(stream: Any) -> int:
     if isinstance(stream, int) and not isinstance(stream, bool) and stream >= 0:
         return stream
     protocol = getattr(stream, "__cuda_stream__", None)
-    if callable(protocol):
-        return int(protocol()[1])
+    if protocol is not None:
+        # (version, handle), from a method; the protocol's first users had a property.
+        return int((protocol() if callable(protocol) else protocol)[1])
     # torch, cupy, numba (a ctypes pointer whose value is None for the default stream) and the bindings' own CUstream, in this order.
     for attribute in ("cuda_stream", "ptr", "handle"):
         handle = getattr(stream, attribute, None)
@@ -30,17 +32,24 @@ def handle_of(stream: Any) -> int:
 def current_stream(arguments: tuple[Any, ...], ordinal: int) -> Callable[[], int]:
     """A function that returns the current stream's handle, for launches with arguments of these frameworks: torch's if a torch tensor is among
     them, else cupy's, else the legacy default stream, which waits for all blocking streams."""
-    modules = {type(value).__module__.split(".")[0] for value in _arrays(arguments)}
-    if "torch" in modules:
-        raw = getattr(sys.modules["torch"]._C, "_cuda_getCurrentRawStream", None)
-        if raw is not None:
-            return lambda: int(raw(ordinal))
+    arrays = _arrays(arguments)
+    if any(is_torch(value) for value in arrays):
         torch = sys.modules["torch"]
+        raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+        if raw is not None:
+            return partial(raw, ordinal)
         return lambda: int(torch.cuda.current_stream(ordinal).cuda_stream)
-    if "cupy" in modules:
-        get = sys.modules["cupy"].cuda.get_current_stream
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and hasattr(cupy, "ndarray") and any(isinstance(value, cupy.ndarray) for value in arrays):
+        get = cupy.cuda.get_current_stream
         return lambda: int(get().ptr)
     return _default_stream
+
+
+def is_torch(value: Any) -> bool:
+    """A torch tensor or one of a subclass; never imports torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
 
 
 def _default_stream() -> int:
