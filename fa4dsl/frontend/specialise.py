@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
+from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.frontend.functions import evaluated_annotations
@@ -130,6 +131,7 @@ def trace_kernel(source: Source, options: KernelOptions, constants: Mapping[str,
             for finish in trace.finishers:
                 finish()
             _finish(trace, made, source, options, parameters, maps, where)
+            made.attributes["fa4.options"] = _recorded(constants)
     return Module(context, module, trace.sources)
 
 
@@ -180,3 +182,24 @@ def _finish(
             fields |= {"kind": ir.StringAttr.get("tensor_map"), **maps[name].manifest_fields()}
         listed.append(ir.DictAttr.get(fields))
     attributes["fa4.parameters"] = ir.ArrayAttr.get(listed)
+
+
+def _recorded(constants: Mapping[str, Any]) -> ir.Attribute:
+    """The compile-time arguments for the manifest, by which a variant is found in an artifact: numbers, truth values and texts, and the
+    fields of dataclasses by their own names. What JSON cannot hold is left out."""
+    from mlir import ir
+
+    plain: dict[str, Any] = {}
+    for name, value in constants.items():
+        if is_dataclass(value) and not isinstance(value, type):
+            plain |= {item.name: getattr(value, item.name) for item in dataclass_fields(value)}
+        else:
+            plain[name] = value
+    makers: dict[type, Callable[[Any], ir.Attribute]] = {
+        bool: ir.BoolAttr.get,
+        int: lambda value: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value),
+        float: lambda value: ir.FloatAttr.get(ir.F64Type.get(), value),
+        str: ir.StringAttr.get,
+    }
+    kept = {name: value for name, value in plain.items() if type(value) in makers and not (isinstance(value, int) and abs(value) >> 63)}
+    return ir.DictAttr.get({name: makers[type(value)](value) for name, value in kept.items()})

@@ -87,7 +87,7 @@ def read(pointer: Value, width: int, order: str = "weak", scope: str | None = No
         alignment = trace.ir.IntegerAttr.get(trace.type("i64"), size)
         result = trace.create("llvm.load", [pointer.ir], [mlir], {"alignment": alignment}).result
     else:
-        attributes = {"order": order, "scope": scope or _default_scope(order), "cache": cache, "alignment": size}
+        attributes = {"order": order, "scope": scope or _default_scope(order), "cache": cache}
         result = trace.fa4("load", [pointer.ir], attributes, [mlir]).result
     return Value(result, dtype) if width == 1 else Vector(dtype, width, packed=result)
 
@@ -118,7 +118,7 @@ def write(pointer: Value, value: Any, order: str = "weak", scope: str | None = N
         alignment = trace.ir.IntegerAttr.get(trace.type("i64"), size)
         trace.create("llvm.store", [stored, pointer.ir], attributes={"alignment": alignment})
     else:
-        attributes = {"order": order, "scope": scope or _default_scope(order), "cache": cache, "alignment": size}
+        attributes = {"order": order, "scope": scope or _default_scope(order), "cache": cache}
         trace.fa4("store", [stored, pointer.ir], attributes)
 
 
