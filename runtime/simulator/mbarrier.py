@@ -123,10 +123,7 @@ class Mbarriers:
             before = barrier.pending - np.concatenate(([0], np.cumsum(counts[:-1])))
             states[:] = (barrier.phase << 32) | before
             self._arrive_once(site, numbers, barrier, total, tokens, drop)
-            if not may_complete and barrier.pending == 0 and barrier.transactions == 0:
-                self.machine.fault(
-                    "S015", site, int(numbers[0]), address=self.shown(barrier.address), what="arrive.noComplete would complete the phase"
-                )
+            self._check_complete(site, int(numbers[0]), barrier, may_complete)
             self._finish(barrier)
             return states
         for index, thread in enumerate(numbers.tolist()):
@@ -144,8 +141,13 @@ class Mbarriers:
                     address=self.shown(barrier.address),
                     what=f"{got} arrivals in a phase that expects {barrier.expected}",
                 )
+            self._check_complete(site, thread, barrier, may_complete)
             self._finish(barrier)
         return states
+
+    def _check_complete(self, site: Instruction, thread: int, barrier: Mbarrier, may_complete: bool) -> None:
+        if not may_complete and barrier.pending == 0 and barrier.transactions == 0:
+            self.machine.fault("S015", site, thread, address=self.shown(barrier.address), what="arrive.noComplete would complete the phase")
 
     def _arrive_once(self, site: Instruction, numbers: Ints, barrier: Mbarrier, count: int, tokens: list[Token], drop: bool) -> None:
         if drop:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from fa4dsl.runtime.simulator.check.report import Report
 from fa4dsl.runtime.simulator.launch import Launch, PointerArgument, ScalarArgument
 from fa4dsl.runtime.simulator.run import simulate

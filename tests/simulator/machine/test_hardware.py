@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from fa4dsl.runtime.simulator.launch import load_launch, output_array
 from fa4dsl.runtime.simulator.run import simulate
 

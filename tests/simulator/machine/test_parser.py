@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from fa4dsl.runtime.diagnostics import Fa4dslError
 from fa4dsl.runtime.ptx.instruction import Address, Immediate, Negated, Pair, Register, Sink, Special, Symbol, Vector
 from fa4dsl.runtime.ptx.parser import parse
