@@ -49,6 +49,7 @@ def _library() -> Any:
         ("LLVMCreatePassBuilderOptions", ctypes.c_void_p),
         ("LLVMRunPasses", ctypes.c_void_p),
         ("LLVMGetErrorMessage", ctypes.c_void_p),
+        ("LLVMGetDiagInfoDescription", ctypes.c_void_p),
     ):
         getattr(library, name).restype = result
     arguments = (ctypes.c_char_p * 2)(b"fa4dsl", b"-nvptx-short-ptr")
@@ -70,8 +71,9 @@ def _folder() -> str:
 class Module:
     """An LLVM module, with the context that owns it. Use `parse`."""
 
-    def __init__(self, library: Any, module: ctypes.c_void_p, target: Target) -> None:
+    def __init__(self, library: Any, module: ctypes.c_void_p, target: Target, errors: list[str]) -> None:
         self._library = library
+        self._errors = errors
         self._module = module
         self._target = target
         self._machine = _machine(library, target)
@@ -101,7 +103,7 @@ class Module:
             fail("C001", stage=f"in LLVM's pipeline {pipeline}", problem=message.decode())
 
     def ptx(self) -> str:
-        """The module as PTX."""
+        """The module as PTX. Raises C059 where LLVM cannot make code, mostly for the constraints of inline PTX."""
         message, buffer = ctypes.c_char_p(), ctypes.c_void_p()
         failed = self._library.LLVMTargetMachineEmitToMemoryBuffer(
             self._machine, self._module, _ASSEMBLY_FILE, ctypes.byref(message), ctypes.byref(buffer)
@@ -111,6 +113,8 @@ class Module:
         start, size = self._library.LLVMGetBufferStart(buffer), self._library.LLVMGetBufferSize(buffer)
         text = ctypes.string_at(start, size).decode()
         self._library.LLVMDisposeMemoryBuffer(buffer)
+        if self._errors:
+            fail("C059", problem="; ".join(dict.fromkeys(self._errors)))
         return text
 
     def close(self) -> None:
@@ -121,6 +125,21 @@ class Module:
         text = ctypes.string_at(pointer).decode()
         self._library.LLVMDisposeMessage(ctypes.c_void_p(pointer))
         return text
+
+
+_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+def _handler(library: Any, errors: list[str]) -> Any:
+    """A diagnostic handler that keeps LLVM's errors. Without one LLVM prints the first and ends the process."""
+
+    def keep(diagnostic: int, _context: int) -> None:
+        if library.LLVMGetDiagInfoSeverity(ctypes.c_void_p(diagnostic)) == 0:
+            pointer = library.LLVMGetDiagInfoDescription(ctypes.c_void_p(diagnostic))
+            errors.append(ctypes.string_at(pointer).decode())
+            library.LLVMDisposeMessage(ctypes.c_void_p(pointer))
+
+    return _HANDLER(keep)
 
 
 def _machine(library: Any, target: Target) -> ctypes.c_void_p:
@@ -140,6 +159,9 @@ def parse(text: str, target: Target) -> Iterator[Module]:
     with _lock:
         library = _library()
         context = ctypes.c_void_p(library.LLVMContextCreate())
+        errors: list[str] = []
+        handler = _handler(library, errors)
+        library.LLVMContextSetDiagnosticHandler(context, handler, None)
         source = text.encode()
         buffer = ctypes.c_void_p(library.LLVMCreateMemoryBufferWithMemoryRangeCopy(source, ctypes.c_size_t(len(source)), b"fa4"))
         module, message = ctypes.c_void_p(), ctypes.c_char_p()
@@ -147,7 +169,7 @@ def parse(text: str, target: Target) -> Iterator[Module]:
             problem = (message.value or b"").decode()
             library.LLVMContextDispose(context)
             fail("C001", stage="when LLVM reads it", problem=problem)
-        opened = Module(library, module, target)
+        opened = Module(library, module, target, errors)
         try:
             yield opened
         finally:

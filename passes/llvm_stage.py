@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from fa4dsl.passes import llvm_library
+from fa4dsl.passes.dialect.inline_ptx import constraint_problem
 from fa4dsl.passes.kernel import gpu_modules, walk
 from fa4dsl.passes.locations import operation_frames
 from fa4dsl.passes.rewriting import is_convergent
@@ -50,13 +51,27 @@ def to_llvm_ir(module: ir.Module, target: Target) -> str:
 
 
 def _refuse_leftovers(gpu_module: ir.Operation) -> None:
-    """C015 for each operation that LLVM has no word for: MLIR's translation crashes on them."""
-    left = [item for item in walk(gpu_module) if not item.name.startswith(("llvm.", "nvvm."))]
+    """C015 for each operation that LLVM has no word for, C059 for inline PTX whose constraints do not fit: LLVM ends the process over either."""
+    from mlir import ir
+
+    everything = walk(gpu_module)
+    left = [item for item in everything if not item.name.startswith(("llvm.", "nvvm."))]
     if left:
         found: dict[str, ir.Operation] = {}
         for item in left:
             found.setdefault(item.name, item)
         raise Fa4dslError(*(diagnostic("C015", *operation_frames(item), operation=name) for name, item in list(found.items())[:5]))
+    for item in everything:
+        if item.name == "llvm.inline_asm":
+            operands, results = [str(value.type) for value in item.operands], [str(value.type) for value in item.results]
+            if results and results[0].startswith("!llvm.struct<("):
+                results = [part.strip() for part in re.split(r",\s*(?![^<]*>)", results[0][len("!llvm.struct<(") : -2])]
+            text, constraints = (ir.StringAttr(item.attributes[key]).value for key in ("asm_string", "constraints"))
+            problem = constraint_problem(
+                text, constraints, operands, [f"!llvm.{part}" if part.startswith("ptr") else part for part in results]
+            )
+            if problem:
+                fail("C059", *operation_frames(item), problem=problem)
 
 
 def mark_convergent(text: str) -> str:

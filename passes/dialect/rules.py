@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from fa4dsl.passes.dialect.inline_ptx import constraint_problem
+
 SWIZZLES = ("none", "32B", "64B", "128B")
 SCOPES = ("cta", "cluster", "gpu", "sys")
 BARRIER_SCOPES = ("cta", "cluster")
@@ -380,6 +382,9 @@ _TOGETHER: dict[str, Callable[[Mapping[str, Any], Sequence[str], Sequence[str]],
     "wgmma_register_a": _wgmma(6),
     "wgmma_wait": _wgmma_wait,
     "mma": _mma,
+    "inline_ptx": lambda attributes, operands, results: constraint_problem(
+        attributes["text"], attributes["constraints"], operands, results
+    ),
     "load_matrix": _load_matrix,
     "store_matrix": _store_matrix,
 }

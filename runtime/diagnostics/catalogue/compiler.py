@@ -358,6 +358,15 @@ ENTRIES: tuple[Entry, ...] = (
         severity="warning",
     ),
     Entry(
+        "C059",
+        "LLVM cannot make code",
+        "LLVM cannot make code: {problem}",
+        "give inline PTX constraints that NVPTX has: b (i1), h (i16), r (i32), l (i64), f (f32), d (f64), each of its operand's type",
+        "LLVM chooses registers by the constraint letters. A letter that the target does not have, or one of another type, leaves it without.",
+        failing=_kernel('llvm.inline_asm has_side_effects "nanosleep.u32 $0;", "v" %n : (i32) -> ()', arguments="%n: i32"),
+        fixed=_kernel('llvm.inline_asm has_side_effects "nanosleep.u32 $0;", "r" %n : (i32) -> ()', arguments="%n: i32"),
+    ),
+    Entry(
         "C060",
         "A file cannot be read",
         "{file} cannot be read: {reason}",
