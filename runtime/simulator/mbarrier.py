@@ -126,23 +126,28 @@ class Mbarriers:
             self._check_complete(site, int(numbers[0]), barrier, may_complete)
             self._finish(barrier)
             return states
-        for index, thread in enumerate(numbers.tolist()):
-            states[index] = (barrier.phase << 32) | barrier.pending
-            one = numbers[index : index + 1]
-            checker = self.machine.checker
-            own = [] if checker is None else [checker.split(token, self.machine.grid.event_thread[one]) for token in tokens]
-            self._arrive_once(site, one, barrier, int(counts[index]), own, drop)
+        start = 0
+        checker = self.machine.checker
+        while start < len(numbers):
+            # As many as this phase still takes; one more than that if even the first does not fit.
+            sums = np.cumsum(counts[start:])
+            fit = max(int(np.searchsorted(sums, barrier.pending, "right")), 1)
+            part = numbers[start : start + fit]
+            states[start : start + fit] = (barrier.phase << 32) | (barrier.pending - np.concatenate(([0], sums[: fit - 1])))
+            own = [] if checker is None else [checker.split(token, self.machine.grid.event_thread[part]) for token in tokens]
+            self._arrive_once(site, part, barrier, int(sums[fit - 1]), own, drop)
             if barrier.pending < 0:
                 got = barrier.expected - barrier.pending
                 self.machine.fault(
                     "S015",
                     site,
-                    thread,
+                    int(part[0]),
                     address=self.shown(barrier.address),
                     what=f"{got} arrivals in a phase that expects {barrier.expected}",
                 )
-            self._check_complete(site, thread, barrier, may_complete)
+            self._check_complete(site, int(part[-1]), barrier, may_complete)
             self._finish(barrier)
+            start += fit
         return states
 
     def _check_complete(self, site: Instruction, thread: int, barrier: Mbarrier, may_complete: bool) -> None:

@@ -157,7 +157,8 @@ CHECK: tuple[Entry, ...] = (
         "S040",
         "an mbarrier phase that nobody waited for",
         "{line} arrives on phase {following} of {barrier} while no wait has returned true for phase {phase}",
-        "wait for phase {phase} of {barrier} (mbarrier.try_wait) in at least one thread, and order that wait before the arrive on {line}",
+        "wait for phase {phase} of {barrier} (mbarrier.try_wait) in at least one thread, and order that wait before the arrive on {line}; if all these arrivals are meant for one phase, raise the count "
+        "given to mbarrier.init",
         "At least one successful wait for a phase must happen before any arrive on the next one (PTX ISA 9.7.13.15, phase of the mbarrier object). Otherwise a waiter can miss a phase and, since only the "
         "parity is compared, wait for ever or pass too early.",
     ),

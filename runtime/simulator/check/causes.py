@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.check.operations import Operation
     from fa4dsl.runtime.simulator.check.sync import MissedEdge, Synchronisation
 
+Place = tuple[str, int]
 RULE_RACE = "PTX ISA 8.7 (data race): the accesses overlap, one writes, and neither program order nor synchronisation orders them"
 
 
@@ -48,15 +49,15 @@ class Causes(Evidence):
         """All instructions of the kernel where known: finds fences that the run never reached."""
         self.executed: set[int] = set()
         """PTX lines of the fences that ran."""
-        self.pairs: dict[tuple[bool, int, int, bool], tuple[tuple[int, int], tuple[int, int]]] = {}
-        """By finding key: for each side (CTA of the other side, PTX line of this one)."""
-        self.told: set[tuple[int, int]] = set()
-        """(target CTA, PTX line) of accesses whose synchronisation was too weak."""
+        self.between_ctas: dict[tuple[bool, Place, Place, bool], tuple[Place, Place]] = {}
+        """Pairs of lines of conflicts between two CTAs, by finding key."""
+        self.told: set[Place] = set()
+        """Lines of accesses whose synchronisation is there but too weak."""
 
     # -- the explanation
     def explain(self, conflict: Conflict) -> None:
-        """Files the finding for a conflict, once for each pair of sites and cause."""
-        first, second = sorted((conflict.prior.info >> SITE_SHIFT, conflict.current.info >> SITE_SHIFT))
+        """Files the finding for a conflict, once for each pair of source lines and cause."""
+        first, second = sorted(self.naming.place(self.sites[side.info >> SITE_SHIFT]) for side in (conflict.prior, conflict.current))
         key = (conflict.bridged, first, second, conflict.prior.write and conflict.current.write)
         twin = (not conflict.bridged, *key[1:])
         if ("pair", key) in self.findings or (conflict.bridged and ("pair", twin) in self.findings):
@@ -66,15 +67,15 @@ class Causes(Evidence):
         where = self.naming.address(conflict.space, conflict.address, min(prior.size, current.size))
         made = self._proxy(prior, current, where) if conflict.bridged else self._race(prior, current, where)
         self.findings.add(("pair", key), made)
-        ctas = int(self.of.cta[prior.thread]), int(self.of.cta[current.thread])
-        self.pairs[key] = ((ctas[1], prior.site.ptx_line), (ctas[0], current.site.ptx_line))
         if made.code in ("S023", "S029", "S046"):
-            self.told.update(self.pairs[key])
+            self.told.update((first, second))
+        elif self.of.cta[prior.thread] != self.of.cta[current.thread]:
+            self.between_ctas[key] = (first, second)
 
-    def drop_consequences(self, target: int, line: int) -> None:
-        """The remote access of a PTX line is outside the life of CTA `target`: its races with that CTA's threads have the same cause."""
-        for key, ends in self.pairs.items():
-            if (target, line) in ends and ends[0][0] != ends[1][0] and (target, line) not in self.told:
+    def drop_consequences(self, place: Place) -> None:
+        """The remote access of a line is outside the life of its target: its races with the target's threads have the same cause."""
+        for key, ends in self.between_ctas.items():
+            if place in ends:
                 self.findings.remove(("pair", key))
 
     def _proxy(self, prior: Access, current: Access, where: str) -> Diagnostic:
@@ -177,7 +178,13 @@ class Causes(Evidence):
                 waiting = f"the issuing thread has waited, but nothing orders its wait before {self.line(current.site)}"
                 together = ": add __syncthreads() (bar.sync) between the two"
             return build("S024", self.frames(*both), mend=waiting + together, **fields)
-        if informed is not None:
+        if self.refilled(operation, current.thread) or (current.operation is not None and current.operation.site is operation.site):
+            # The accessor waited for an earlier copy into this slot, or it is the next copy itself: the slot was refilled too early.
+            mend = (
+                f"the copy of {self.line(prior.site)} refills the slot before the data of the copy before it have been used: let {self.naming.thread(operation.thread)} wait for all readers "
+                f"first, on an 'empty' mbarrier that they arrive on after reading, or at a {self.barrier_between(prior, current)} after the reads and before {self.line(prior.site)}"
+            )
+        elif informed is not None:
             same_warp = self.of.warp[informed] == self.of.warp[current.thread]
             barrier = "__syncwarp() (bar.warp.sync)" if same_warp else "__syncthreads() (bar.sync)"
             mend = (

@@ -137,5 +137,5 @@ class HappensBefore(AsynchronousEvents):
         self.finished = True
         self.barriers.finish()
         self.tiles.finish()
-        for target, line in self.peers.finish(self.operations, self.causes.told):
-            self.causes.drop_consequences(target, line)
+        for place in self.peers.finish(self.operations, self.causes.told):
+            self.causes.drop_consequences(place)

@@ -161,7 +161,21 @@ class Evidence:
         near = known & (self.of.warp[others] == self.of.warp[thread])
         return int(others[np.flatnonzero(near if near.any() else known)[0]])
 
+    def refilled(self, operation: Operation, thread: int) -> bool:
+        """Whether `thread` knows of an earlier operation of the same instruction into the same CTA."""
+        known = self.clocks.facts_of(thread).writes
+        return any(
+            known >> earlier.number & 1
+            for earlier in self.operations[max(operation.number - 256, 0) : operation.number]
+            if earlier.site is operation.site and earlier.target_ctas == operation.target_ctas
+        )
+
     def barrier_between(self, prior: Access, current: Access) -> str:
+        """The barrier that covers both threads and the CTAs whose memory they meet in."""
+        home = int(self.of.cta[current.thread])
+        targets = {cta for access in (prior, current) if access.operation is not None for cta in access.operation.target_ctas}
+        if targets - {home} and self.of.cta[prior.thread] == self.of.cta[current.thread]:
+            return "cluster barrier (barrier.cluster.arrive.release + barrier.cluster.wait.acquire)"
         if self.of.cta[prior.thread] == self.of.cta[current.thread]:
             return "__syncthreads() (bar.sync)"
         if self.of.cluster[prior.thread] == self.of.cluster[current.thread]:

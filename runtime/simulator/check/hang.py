@@ -46,7 +46,12 @@ class HangExplainer(WaitGraph):
                 found.append(self._named(party, barrier))
             else:
                 found.append(self._cluster(party, barrier))
-        return sorted(found, key=lambda cause: cause.rank + (10 if cause.code in ("S055", "S057") and self.consequence(cause.party) else 0))
+        return sorted(
+            found,
+            key=lambda cause: (
+                cause.rank + (10 if cause.code in ("S055", "S057") and self.consequence(cause.party, cause.code == "S055") else 0)
+            ),
+        )
 
     def _registers(self, party: Party) -> Cause:
         detail = party.waiter.detail or "the pool cannot supply the registers asked for"
@@ -85,6 +90,11 @@ class HangExplainer(WaitGraph):
             return [self._missing_bytes(party, barrier, name, got, expected)]
         if barrier.pending == 0 and barrier.transactions < 0:
             mend = f"raise the expected bytes to {got} (expect_tx counts every byte that lands on this barrier)"
+            if expected and got % expected == 0:
+                mend = (
+                    f"{got // expected} copies of {expected} bytes landed in one phase: the next ones were issued before this one was consumed; let their issuer wait for the readers first (an 'empty' "
+                    f"mbarrier, or a cluster barrier where they are in another CTA). If they belong to one phase, expect {got} bytes"
+                )
             return [Cause(1, "S052", party, f"{name}: {got} bytes have landed but only {expected} were expected", mend)]
         if arrived == 0 and (got or expected) and not any(arrival.kind in ("arrive", "drop") for arrival in barrier.arrivals):
             sites = [arrival.site for arrival in barrier.arrivals if arrival.kind == "expect_tx"]

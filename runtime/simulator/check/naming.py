@@ -149,6 +149,16 @@ class Naming:
             return Location(site.place.file, site.place.line, site.place.column)
         return Location(self.ptx_name, site.ptx_line)
 
+    @staticmethod
+    def place(site: Instruction) -> tuple[str, int]:
+        """File and line, or ("", PTX line) where there is no source: equal for the instructions that one statement became."""
+        place = site.place
+        if place is None:
+            return "", site.ptx_line
+        while place.inlined is not None:
+            place = place.inlined
+        return place.file, place.line
+
     def line(self, site: Instruction | None) -> str:
         """``line 14``: of the user's outermost source line."""
         if site is None:

@@ -112,8 +112,8 @@ class Peers:
         return bool(self.exited[cta] >= self.of.per_cta)
 
     # -- the end
-    def finish(self, operations: list[Operation], told: set[tuple[int, int]]) -> set[tuple[int, int]]:
-        """Tells the findings, one for all accesses that lack the same barrier. Returns the (target CTA, site) pairs that are faulty, so that
+    def finish(self, operations: list[Operation], told: set[tuple[str, int]]) -> set[tuple[str, int]]:
+        """Tells the findings, one for all accesses that lack the same barrier. Returns the lines of the faulty accesses, so that
         races between them and the target are not told again."""
         late: dict[tuple[int, int], tuple[Instruction, int, bool]] = {}
         for (target, line), touch in self.touches.items():
@@ -128,13 +128,13 @@ class Peers:
                 late[target, line] = (touch.site, thread, touch.signals)
         self._operations(operations, late)
         # Too narrow a scope or a relaxed barrier, told as such, is also why the access is not ordered before the exit.
-        late = {key: value for key, value in late.items() if key not in told}
+        late = {key: value for key, value in late.items() if self.naming.place(value[0]) not in told}
         if late:
             self._exited(late)
         early = {key: value for key, value in self.early.items() if key not in late}
         if early:
             self._not_started(early)
-        return {*late, *early}
+        return {self.naming.place(value[0]) for value in (*late.values(), *early.values())}
 
     def _not_started(self, early: dict[tuple[int, int], tuple[Instruction, int, str]]) -> None:
         naming = self.naming

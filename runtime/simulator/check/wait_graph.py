@@ -151,11 +151,16 @@ class WaitGraph:
         return text
 
     # -- the cycle
-    def consequence(self, party: Party) -> bool:
-        """Whether all that this party lacks is held up in other parties that do not wait for it in turn: then those hold the cause."""
+    def consequence(self, party: Party, loose: bool) -> bool:
+        """Whether all that this party lacks is held up in other parties that do not wait for it in turn: then those hold the cause.
+        `loose`: who waits for an mbarrier that nobody has ever arrived on may wait for anybody."""
         if not party.arrivers or any(self.where.get(thread) in (None, party) for thread in party.arrivers):
             return False
         edges = self.edges()
+        if loose:
+            for other in self.parties:
+                if other.barrier is not None and other.barrier.kind == "mbarrier" and not other.arrivers:
+                    edges[id(other)] = [third for third in self.parties if third is not other]
         reached: set[int] = set()
         queue = list(edges[id(party)])
         while queue:
