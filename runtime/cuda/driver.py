@@ -28,8 +28,36 @@ class _State:
 
 _state = _State()
 
-RECENT: deque[tuple[Any, Any, Any]] = deque(maxlen=16)
-"""The last launches since a synchronisation went well, as (prepared launch, stream, packed values): a later fault is theirs. No arrays are kept."""
+
+class _Recent:
+    """The launches since a synchronisation went well: a later fault is theirs.
+
+    Each is a prepared launch and its (stream, packed values...); no array is held. Launches repeated with the very same values stand once.
+    """
+
+    last: Any = None
+    """The values noted last; compared by identity."""
+    launches: deque[tuple[Any, tuple[Any, ...]]] = deque(maxlen=16)
+
+    def note(self, prepared: Any, values: tuple[Any, ...]) -> None:
+        self.last = values
+        self.launches.append((prepared, values))
+
+    def clear(self) -> None:
+        self.last = None
+        self.launches.clear()
+
+    def synchronized(self, stream: int) -> None:
+        """Launches in other streams may still fail."""
+        kept = [item for item in list(self.launches) if item[1][0] != stream]
+        self.clear()
+        self.launches.extend(kept)
+
+    def describe(self) -> str:
+        return "; ".join(prepared.describe(values[1:]) for prepared, values in self.launches) or "none by fa4dsl"
+
+
+recent = _Recent()
 
 
 def driver() -> Any:
@@ -73,7 +101,7 @@ def _after_fork() -> None:
         _state.forked_from = _state.process
         _state.bindings = None
         entry.launch = _refuse_after_fork
-        RECENT.clear()
+        recent.clear()
 
 
 def _refuse_after_fork(*_: Any) -> int:
@@ -138,8 +166,7 @@ def raise_status(function: str, code: int) -> None:
 def raise_fault(code: int) -> None:
     """R075 with the launches that can have caused it."""
     name, text = status_text(code)
-    launches = "; ".join(prepared.describe(values) for prepared, _, values in RECENT) or "none by fa4dsl"
-    fail("R075", status=name, text=text, launches=launches)
+    fail("R075", status=name, text=text, launches=recent.describe())
 
 
 def synchronize(stream: int = 0) -> None:
@@ -147,7 +174,4 @@ def synchronize(stream: int = 0) -> None:
     status = int(driver().cuStreamSynchronize(stream)[0])
     if status:
         raise_status("cuStreamSynchronize", status)
-    if len(RECENT):
-        kept = [item for item in list(RECENT) if item[1] != stream]
-        RECENT.clear()
-        RECENT.extend(kept)
+    recent.synchronized(stream)

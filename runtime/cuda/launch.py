@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fa4dsl.runtime.arguments import check_arguments, in_order, place_of
 from fa4dsl.runtime.arguments_arrays import ArrayView
 from fa4dsl.runtime.cuda.device import current_context, gpu
-from fa4dsl.runtime.cuda.driver import RECENT, STICKY, entry, raise_fault, raw_launch, status_text, synchronize
+from fa4dsl.runtime.cuda.driver import STICKY, entry, raise_fault, raw_launch, recent, status_text, synchronize
 from fa4dsl.runtime.cuda.fast_arguments import on_gpu, packed, step
 from fa4dsl.runtime.cuda.fit import check_fit, make_room
 from fa4dsl.runtime.cuda.kernel import LoadedKernel, load_kernel
@@ -97,7 +97,7 @@ class PreparedLaunch:
         if status:
             self.failed(status, block)
         self.blocks.append(block)
-        RECENT.append((self, stream, values))
+        recent.note(self, (stream, *values))
 
     def failed(self, status: int, block: ParameterBlock) -> None:
         """A thread without a context, or with another GPU's, launches under the kernel's own; any other refusal is raised (R075, R080)."""
@@ -140,19 +140,26 @@ def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:
     parameters = prepared.manifest.parameters
     steps = [step(number, parameter, value, ordinal) for number, (parameter, value) in enumerate(zip(parameters, arguments, strict=True))]
     values = "".join(f"v{number}, " for number in range(len(parameters)))
-    unpack = "".join(f"a{number}, " for number in range(len(parameters)))
+    floats = any(parameter.kind == "scalar" and parameter.dtype in ("f16", "f32", "f64") for parameter in parameters)
+    unpack = "".join(f"a{number}, " for number in range(len(parameters))).strip()
     lines = [
-        f"if len(arguments) != {len(parameters)}: return False",
-        *([f"{unpack}= arguments"] if parameters else []),
+        f"try: {unpack or '()'} = arguments",
+        "except ValueError: return False",
         *(line for item in steps for line in item.lines),
         "stream = current_stream() if stream is None else handle_of(stream)",
         "try: block = blocks.pop()",
         "except IndexError: block = prepared.new_block()",
-        f"block.pack_into(block.view, block.offset, stream, block.start, block.count, {values})",
-        "status = entry.launch(block.config, function, block.parameters, None)",
+        "pack_into, view, offset, start, count, config, pointers = block.parts",
+        f"values = (stream, {values})",
+        # Equal floats may have different bits (0.0 and -0.0), so values with floats are always packed.
+        f"if {'True' if floats else 'values != block.last'}:",
+        f"    pack_into(view, offset, stream, start, count, {values})",
+        "    block.last = values",
+        "else: values = block.last",
+        "status = entry.launch(config, function, pointers, None)",
         "if status: prepared.failed(status, block)",
         "blocks.append(block)",
-        f"recent((prepared, stream, ({values})))",
+        "if recent.last is not values: recent.note(prepared, values)",
         "return True",
     ]
     names: dict[str, Any] = {
@@ -160,7 +167,7 @@ def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:
         "blocks": prepared.blocks,
         "function": prepared.function,
         "entry": entry,
-        "recent": RECENT.append,
+        "recent": recent,
         "handle_of": handle_of,
         "current_stream": current_stream(arguments, ordinal),
     }

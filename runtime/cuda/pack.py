@@ -66,7 +66,7 @@ def value_layout(parameters: Sequence[Parameter]) -> tuple[str, list[int]]:
 class ParameterBlock:
     """One launch's memory. Not to be shared by two launches at the same time: the prepared launch keeps a few and hands them out."""
 
-    __slots__ = ("_memory", "config", "count", "offset", "pack_into", "parameters", "start", "view")
+    __slots__ = ("_memory", "_packer", "config", "count", "last", "offset", "parameters", "parts", "start", "view")
 
     def __init__(self, parameters: Sequence[Parameter], grid: Extents, block: Extents, options: LaunchOptions) -> None:
         attribute_bytes = attributes(options)
@@ -89,8 +89,13 @@ class ParameterBlock:
         struct.pack_into("<7I4x", self.view, config_at, *grid, *block, options.dynamic_shared_bytes)
         self.count = len(attribute_bytes) // ATTRIBUTE_SIZE
         self.start = base if self.count else 0
-        self.pack_into = packer.pack_into
+        self._packer = packer
+        self.parts = (packer.pack_into, self.view, self.offset, self.start, self.count, self.config, self.parameters)
+        """What a prepared launch needs, unpacked there at once."""
+        self.last: tuple[Any, ...] | None = None
+        """Stream and values as they stand in the block; a launch that repeats them packs nothing."""
 
     def write(self, stream: int, values: Sequence[Any]) -> None:
         """Packs what changes from launch to launch."""
-        self.pack_into(self.view, self.offset, stream, self.start, self.count, *values)
+        self._packer.pack_into(self.view, self.offset, stream, self.start, self.count, *values)
+        self.last = (stream, *values)

@@ -224,6 +224,32 @@ told(lambda: replace(good, ptx=bad, cubin=b"\x7fELF from the future")[1](There(1
     assert "not an instruction" in rest and rest.count("no error\n") == 3 and rest.count("R069") == 2
 
 
+def test_repeated_values_are_packed_when_they_differ(library: Path) -> None:
+    lines = run(
+        library,
+        """
+y = There(128)
+print(f"{x.address:x} {out.address:x} {y.address:x}")
+kernel = samples.scale()[1]
+for factor in (0.0, 0.0, -0.0, 0.0):
+    kernel(x, out, factor)
+count = samples.artifact("count", (samples.pointer("a"), samples.pointer("b"), samples.scalar("n", "i32")), "ret;")[1]
+for arguments in ((x, out, 1), (x, out, 1), (x, out, 2), (x, y, 2), (x, out, 1)):
+    count(*arguments)
+count(x, out, 1, stream=5)
+count(x, out, 1)
+from fa4dsl.runtime.cuda.driver import recent
+print(len(recent.launches))
+""",
+    ).splitlines()
+    x, out, y = lines[0].split()
+    expected = [(x, out, bits) for bits in ("0", "0", "80000000", "0")]
+    expected += [(x, out, "1"), (x, out, "1"), (x, out, "2"), (x, y, "2"), (x, out, "1"), (x, out, "1"), (x, out, "1")]
+    assert [tuple(line.split(" arguments ")[1].split()[:3]) for line in lines[1:-1]] == expected
+    assert [line.split(" stream ")[1].split()[0] for line in lines[-4:-1]] == ["0", "5", "0"]
+    assert lines[-1] == "11"
+
+
 def test_timing(library: Path) -> None:
     printed = run(
         library,
