@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,6 +29,7 @@ def load_text(folder: Path, text: str) -> ModuleType:
     file.write_text(text, encoding="utf-8")
     module = ModuleType(name)
     module.__file__ = str(file)
+    sys.modules[name] = module
     exec(compile(text, str(file), "exec"), module.__dict__)
     return module
 

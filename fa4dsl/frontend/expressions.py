@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -12,6 +11,7 @@ from typing import Any
 from fa4dsl.frontend import regions
 from fa4dsl.frontend.arithmetic import COMPARISONS, select, truth
 from fa4dsl.frontend.calls import call, is_run_time
+from fa4dsl.frontend.operators import BINARY, COMPARE, UNARY
 from fa4dsl.frontend.source import MISSING
 from fa4dsl.frontend.state import leaves, rebuild
 from fa4dsl.frontend.trace import CallFrame, Trace
@@ -20,33 +20,6 @@ from fa4dsl.frontend.values import Arithmetic, Value, constant, describe, needs_
 from fa4dsl.runtime.diagnostics import Fa4dslError, Frame, Location
 from fa4dsl.types import bool_
 
-BINARY: dict[type[ast.operator], tuple[str, Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
-    ast.Add: ("+", operator.add, operator.iadd),
-    ast.Sub: ("-", operator.sub, operator.isub),
-    ast.Mult: ("*", operator.mul, operator.imul),
-    ast.Div: ("/", operator.truediv, operator.itruediv),
-    ast.FloorDiv: ("//", operator.floordiv, operator.ifloordiv),
-    ast.Mod: ("%", operator.mod, operator.imod),
-    ast.Pow: ("**", operator.pow, operator.ipow),
-    ast.BitAnd: ("&", operator.and_, operator.iand),
-    ast.BitOr: ("|", operator.or_, operator.ior),
-    ast.BitXor: ("^", operator.xor, operator.ixor),
-    ast.LShift: ("<<", operator.lshift, operator.ilshift),
-    ast.RShift: (">>", operator.rshift, operator.irshift),
-}
-UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
-COMPARE: dict[type[ast.cmpop], tuple[str, Callable[[Any, Any], Any]]] = {
-    ast.Eq: ("==", operator.eq),
-    ast.NotEq: ("!=", operator.ne),
-    ast.Lt: ("<", operator.lt),
-    ast.LtE: ("<=", operator.le),
-    ast.Gt: (">", operator.gt),
-    ast.GtE: (">=", operator.ge),
-    ast.Is: ("is", operator.is_),
-    ast.IsNot: ("is not", operator.is_not),
-    ast.In: ("in", lambda a, b: a in b),
-    ast.NotIn: ("not in", lambda a, b: a not in b),
-}
 PURE = ("arith.", "math.", "vector.", "llvm.getelementptr", "fa4.index", "fa4.shared_address", "fa4.peer_address", "fa4.approximate")
 IMPURE = ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
 """Integer division traps or is undefined for a zero divisor, so it may not be moved in front of the test that guards it."""
@@ -111,7 +84,7 @@ class Expressions:
         import fa4dsl
 
         candidates = set(self.frame.names) | self.source.visible_names()
-        near = get_close_matches(name, sorted(candidates), 1) or get_close_matches(name, sorted(fa4dsl.__all__), 1)
+        near = get_close_matches(name, sorted(candidates), 1, 0.7) or get_close_matches(name, sorted(fa4dsl.__all__), 1, 0.7)
         if name in fa4dsl.__all__:
             mend = f"add it to the imports: from fa4dsl import {name}"
         else:
@@ -188,6 +161,17 @@ class Expressions:
 
     def _generatorexp(self, node: ast.GeneratorExp) -> Any:
         return tuple(self._comprehension(node.elt, node.generators))
+
+    def _setcomp(self, node: ast.SetComp) -> Any:
+        items = self._comprehension(node.elt, node.generators)
+        with self.python(node):
+            return set(items)
+
+    def _dictcomp(self, node: ast.DictComp) -> Any:
+        pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
+        items = self._comprehension(pair, node.generators)
+        with self.python(node):
+            return dict(items)
 
     def _comprehension(self, element: ast.expr, generators: list[ast.comprehension]) -> list[Any]:
         if not generators:

@@ -26,8 +26,6 @@ EXPRESSIONS: dict[str, tuple[str, str]] = {
     "Await": ("await", "waiting is done on barriers: barrier.wait()"),
     "Yield": ("yield", "return the values together, as a tuple"),
     "YieldFrom": ("yield from", "return the values together, as a tuple"),
-    "SetComp": ("a set comprehension", "use a list comprehension over a compile-time sequence"),
-    "DictComp": ("a dictionary comprehension", "use a list comprehension over a compile-time sequence"),
     "Starred": ("a starred expression here", "write the elements out"),
 }
 """AST class of an expression to what it is called and what to write."""

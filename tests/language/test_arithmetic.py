@@ -149,7 +149,20 @@ def test_float_operators() -> None:
     result = np.zeros((12, N), np.float32)
     launch(floats, a, b, result)
     fused = (a.astype(np.float64) * b + 1.5).astype(np.float32)
-    expected = [a + b, a - b, a * b, a / b, -a, abs(a), np.minimum(a, b), np.maximum(a, b), fused, np.floor(a), np.ceil(a), np.maximum(a, b)]
+    expected = [
+        a + b,
+        a - b,
+        a * b,
+        a / b,
+        -a,
+        abs(a),
+        np.minimum(a, b),
+        np.maximum(a, b),
+        fused,
+        np.floor(a),
+        np.ceil(a),
+        np.maximum(a, b),
+    ]
     for k, row in enumerate(expected):
         assert result[k].tolist() == row.tolist(), f"operation {k}"
 
@@ -211,7 +224,11 @@ def example(a: Pointer[{source}], result: Pointer[{target}]):
         values = (random.uniform(0 if target.kind == "uint" else -100, 100, N * width)).astype(NUMPY[source])
     result = np.zeros(N * width, NUMPY[target])
     launch(load_text(tmp_path, text).example, values, result)
-    expected = values.astype(np.float64).astype(np.float32).astype(NUMPY[target]) if target.bits <= 32 and target.is_float else values.astype(NUMPY[target])
+    expected = (
+        values.astype(np.float64).astype(np.float32).astype(NUMPY[target])
+        if target.bits <= 32 and target.is_float
+        else values.astype(NUMPY[target])
+    )
     if target.is_integer:
         expected = np.trunc(values.astype(np.float64)).astype(NUMPY[target])
     assert result.view(np.uint8).tolist() == expected.view(np.uint8).tolist()

@@ -176,7 +176,6 @@ def test_warp_matrices() -> None:
 
 @kernel(threads=128)
 def warpgroup_product(a: TensorMap, b: TensorMap, c: Pointer[f32], *, swizzle, columns, transposed, registers_a, n):
-    panels = 128 // columns
     if transposed:  # B is stored (K, N): N contiguous
         left, right = shared(bf16, (64, columns), swizzle=swizzle), shared(bf16, (columns, columns), swizzle=swizzle)
     else:
