@@ -178,7 +178,9 @@ class Causes(Evidence):
                 waiting = f"the issuing thread has waited, but nothing orders its wait before {self.line(current.site)}"
                 together = ": add __syncthreads() (bar.sync) between the two"
             return build("S024", self.frames(*both), mend=waiting + together, **fields)
-        if self.refilled(operation, current.thread) or (current.operation is not None and current.operation.site is operation.site):
+        if self.refilled(operation, current.thread) or (
+            current.operation is not None and self.naming.place(current.site) == self.naming.place(prior.site)
+        ):
             # The accessor waited for an earlier copy into this slot, or it is the next copy itself: the slot was refilled too early.
             mend = (
                 f"the copy of {self.line(prior.site)} refills the slot before the data of the copy before it have been used: let {self.naming.thread(operation.thread)} wait for all readers "

@@ -167,7 +167,7 @@ class Evidence:
         return any(
             known >> earlier.number & 1
             for earlier in self.operations[max(operation.number - 256, 0) : operation.number]
-            if earlier.site is operation.site and earlier.target_ctas == operation.target_ctas
+            if self.naming.place(earlier.site) == self.naming.place(operation.site) and earlier.target_ctas == operation.target_ctas
         )
 
     def barrier_between(self, prior: Access, current: Access) -> str:
