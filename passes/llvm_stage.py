@@ -9,6 +9,7 @@ from fa4dsl.passes import llvm_library
 from fa4dsl.passes.dialect.inline_ptx import constraint_problem
 from fa4dsl.passes.kernel import gpu_modules, walk
 from fa4dsl.passes.locations import operation_frames
+from fa4dsl.passes.lower_math import SUPPORTED_MATH
 from fa4dsl.passes.rewriting import is_convergent
 from fa4dsl.passes.target import Target
 from fa4dsl.runtime.diagnostics import Fa4dslError, diagnostic, fail
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
     from mlir import ir
 
 OPTIMISATION = "default<O3>"
+
+_LIBRARY_INTRINSICS = frozenset(
+    f"llvm.intr.{name}"
+    for name in [
+        *("exp", "exp2", "exp10", "log", "log2", "log10", "pow", "powi", "sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
+        *("sinh", "cosh", "tanh", "sincos", "frexp", "ldexp", "modf"),
+    ]
+)
+"""Intrinsics that NVPTX turns into library calls, or cannot select: then LLVM ends the process."""
 
 _DEFINITION = re.compile(r"^(define .*\))((?: #\d+)?(?: !dbg !\d+)? \{)$")
 _ASM_CALL = re.compile(
@@ -37,7 +47,7 @@ def to_llvm_ir(module: ir.Module, target: Target) -> str:
     modules = gpu_modules(module)
     if len(modules) != 1:
         fail("C017", count=len(modules))
-    _refuse_leftovers(modules[0])
+    _refuse_leftovers(modules[0], target)
     registration.register_llvm_translations(module.context)
     with module.context, ir.Location.unknown():
         plain = ir.Module.create()
@@ -50,11 +60,16 @@ def to_llvm_ir(module: ir.Module, target: Target) -> str:
     return mark_convergent(text)
 
 
-def _refuse_leftovers(gpu_module: ir.Operation) -> None:
+def _refuse_leftovers(gpu_module: ir.Operation, target: Target) -> None:
     """C015 for each operation that LLVM has no word for, C059 for inline PTX whose constraints do not fit: LLVM ends the process over either."""
     from mlir import ir
 
     everything = walk(gpu_module)
+    for item in everything:
+        if item.name in _LIBRARY_INTRINSICS:
+            fail("C023", *operation_frames(item), operation=item.name, known=", ".join(sorted(SUPPORTED_MATH)))
+        if item.name.startswith("nvvm.tcgen05") and not target.has_tcgen05:
+            fail("C035", *operation_frames(item), operation=item.name, feature="tcgen05", target=target.name)
     left = [item for item in everything if not item.name.startswith(("llvm.", "nvvm."))]
     if left:
         found: dict[str, ir.Operation] = {}

@@ -45,6 +45,7 @@ class Target:
     has_tma: bool = True
     has_wgmma: bool = True
     has_setmaxnreg: bool = True
+    has_tcgen05: bool = False
     has_three_input_max: bool = False
     triple: str = "nvptx64-nvidia-cuda"
 
@@ -83,6 +84,7 @@ TARGETS: dict[str, Target] = {
         ptx_version=86,
         shared_bytes_per_block=227 * 1024,
         has_wgmma=False,
+        has_tcgen05=True,
         has_three_input_max=True,
     ),
 }

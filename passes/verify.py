@@ -75,7 +75,7 @@ def _feature(operation: ir.Operation, target: Target) -> Diagnostic | None:
     feature = lacking(name, target)
     if not feature:
         return None
-    return diagnostic("C035", *operation_frames(operation), operation=name, feature=feature, target=target.name)
+    return diagnostic("C035", *operation_frames(operation), operation=f"fa4.{name}", feature=feature, target=target.name)
 
 
 def _names(function: ir.Operation) -> list[Diagnostic]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from fa4dsl.passes.pipeline import run_pipeline
-from fa4dsl.passes.registry import PASSES
 from fa4dsl.runtime.diagnostics import Fa4dslError
 
 PIPELINE = "fa4-verify,lower-fa4,fa4-to-llvm,emit-ptx"
@@ -157,4 +156,16 @@ def test_what_has_no_instruction_is_refused() -> None:
         operands = "%x, %y" if name == "math.powf" else "%x"
         with pytest.raises(Fa4dslError, match=f"C023.*{name}"):
             run_pipeline(_kernel(f"%r = {name} {operands} : f32\n  llvm.store %r, %p : f32, !llvm.ptr<1>"), PIPELINE)
-    assert "lower-math" in PASSES
+
+
+@pytest.mark.parametrize("name", ["exp", "exp2", "pow", "sin", "tanh"])
+def test_intrinsics_that_end_llvm_are_refused(name: str) -> None:
+    operands, types = ("%x, %y", "f32, f32") if name == "pow" else ("%x", "f32")
+    with pytest.raises(Fa4dslError, match=rf"C023.*llvm\.intr\.{name}"):
+        run_pipeline(_kernel(f"%r = llvm.intr.{name}({operands}) : ({types}) -> f32\n  llvm.store %r, %p : f32, !llvm.ptr<1>"), PIPELINE)
+
+
+def test_instructions_of_another_target_are_refused() -> None:
+    lines = "%a = llvm.mlir.zero : !llvm.ptr<3>\n  nvvm.tcgen05.alloc %a, %i : !llvm.ptr<3>, i32"
+    with pytest.raises(Fa4dslError, match=r"C035.*nvvm\.tcgen05\.alloc needs tcgen05"):
+        run_pipeline(_kernel(lines), PIPELINE)

@@ -275,7 +275,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "C035",
         "The target lacks a feature",
-        "fa4.{operation} needs {feature}, which {target} does not have",
+        "{operation} needs {feature}, which {target} does not have",
         "compile for a target that has it, or use another operation there (mma in place of wgmma)",
         "A target's features stand in passes/target.py. wgmma, for one, exists on Hopper (sm_90a) only; Blackwell has other matrix instructions.",
         failing='module { gpu.module @kernels [#nvvm.target<chip = "sm_100a">] { func.func @kernel() attributes {fa4.kernel, fa4.block = array<i32: 128, 1, 1>} { "fa4.wgmma_fence"() : () -> () return } } }\n',
