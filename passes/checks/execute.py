@@ -18,7 +18,7 @@ from fa4dsl.passes.checks.record import record
 from fa4dsl.passes.checks.values import UNKNOWN, Object, Sum, Test, add, is_number, key_of, scale, uniform, varies
 from fa4dsl.passes.checks.worlds import World
 
-MOST_EVENTS = 12_000
+MOST_EVENTS = 6_000
 """Executions of synchronising operations that are followed; longer kernels are the simulator's."""
 MOST_ITERATIONS = 4_096
 
@@ -172,15 +172,19 @@ class Execution:
             self._unknown_loop(node, mask, values, lower)
             return
         most = trips if isinstance(trips, int) else int(trips[mask].max(initial=0))
-        if most > MOST_ITERATIONS:
-            raise TooLong
-        for iteration in range(most):
+        for iteration in self._turns(trips, most):
             inside = mask if isinstance(trips, int) else mask & (trips > iteration)
             self._bind(body, [add(lower, self._advance(step, iteration)), *values])
             self.body(body, inside)
             values = self._carried(body, inside, mask, values)
         for result, value in zip(node.results, values, strict=False):
             self.environment[result] = value
+
+    def _turns(self, trips: Any, most: int) -> list[int]:
+        turns = self.world.turns(most) if isinstance(trips, int) else [range(most)]
+        if sum(map(len, turns)) > MOST_ITERATIONS:
+            raise TooLong
+        return [iteration for part in turns for iteration in part]
 
     @staticmethod
     def _advance(step: Any, iteration: int) -> Any:

@@ -80,7 +80,9 @@ class Machine:
         self.doubts = doubts
         self.findings = findings
         self.barriers: dict[Instance, Barrier] = {}
-        self.in_doubt = any(program.allocations.get(name) is not None for name in doubts)
+        self.in_doubt = bool(doubts)
+        self.passed: dict[tuple[int, Instance], tuple[int, NDArray[numpy.int64] | None]] = {}
+        """By wait: the phase with which somebody passed it, and what that phase released."""
         self.slots = Slots(self)
         self.touches = Touches(self)
         self.collectives = Collectives(self)
@@ -290,19 +292,23 @@ class Machine:
             self.stopped = True
             return True
         parity = event.parity[party.lanes[0]] if isinstance(event.parity, numpy.ndarray) else event.parity
-        if (barrier.phase - 1) & 1 != int(parity) & 1:
+        # Threads that wait together see one phase: lanes of a warp do, and the warps of a warpgroup meet at its wgmma. So whoever
+        # comes to a wait that a fellow has passed, passes too.
+        phase, released = self.passed.get((id(event), instance), (barrier.phase, barrier.released))
+        if (phase - 1) & 1 != int(parity) & 1:
             return False
-        if barrier.phase == 0 and self.slots.is_reader(event, party) and not self.in_doubt:
+        self.passed[(id(event), instance)] = (phase, released)
+        if phase == 0 and self.slots.is_reader(event, party) and not self.in_doubt:
             problem = "passes at once: it asks a fresh barrier for parity 1, so it does not wait for the first data"
             self.findings.add("C104", event.node, barrier=event.barrier, problem=problem, blame=event.barrier)
             self.stopped = True
-        if barrier.phase:
-            barrier.waited = True
-            if barrier.seen.get(party.number) == barrier.phase and barrier.repeated is None:
+        if phase:
+            barrier.waited |= phase == barrier.phase
+            if barrier.seen.get(party.number) == phase and barrier.repeated is None:
                 barrier.repeated = (event, party)
-            barrier.seen[party.number] = barrier.phase
-            self.join(party, barrier.released)
-        self.slots.waited(event, party, instance, barrier.phase)
+            barrier.seen[party.number] = phase
+            self.join(party, released)
+        self.slots.waited(event, party, instance, phase)
         return True
 
     def _copy(self, event: Event, party: Party) -> bool:

@@ -7,6 +7,7 @@ scopes, a peer's lifetime, slots released or filled too early. What only the run
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.checks import explain
@@ -69,10 +70,11 @@ def _check(program: Program) -> tuple[list[Diagnostic], list[Event]]:
     counts = [int(node.attribute("count", 1)) for node in program.allocations.values() if node.name == "fa4.mbarrier_alloc"]
     # Once round the largest ring and two slots more: every slot is met fresh, and some again with the parity flipped.
     deep = min(max(counts, default=1) + 2, 18)
+    period = 2 * lcm(*counts)
     try:
-        runs = [_run(program, launch, Choice(deep))]
+        runs = [_run(program, launch, Choice(deep), period)]
         for choice in _more(runs[0].world, deep):
-            runs.append(_run(program, launch, choice))
+            runs.append(_run(program, launch, choice, period))
     except TooLong:
         return [diagnostic("C132", *operation_frames(program.function), kernel=symbol_name(program.function))], []
     return _verdicts(program, runs, deep), runs[0].events
@@ -90,8 +92,9 @@ def _more(world: World, deep: int) -> list[Choice]:
     return choices
 
 
-def _run(program: Program, launch: Launch, choice: Choice) -> _Run:
-    world = World(choice)
+def _run(program: Program, launch: Launch, choice: Choice, period: int = 0) -> _Run:
+    """One run. Long loops are shortened at first (`period`); a fault that then shows is looked for again in the whole run."""
+    world = World(choice, period=period)
     execution = Execution(program, launch, world)
     execution.run()
     _inline(execution)
@@ -115,6 +118,8 @@ def _run(program: Program, launch: Launch, choice: Choice) -> _Run:
         findings.found |= trial.found
         if trial:
             break
+    if findings and world.left_out:
+        return _run(program, launch, choice)
     return _Run(choice, world, findings.found, execution.reached, execution.doubts, execution.events)
 
 

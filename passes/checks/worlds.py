@@ -38,6 +38,10 @@ class World:
     unknown_loops: list[Any] = field(default_factory=list)
     unknown_conditions: list[Any] = field(default_factory=list)
     while_truth: bool | None = None
+    period: int = 0
+    """Turns after which every ring stands as before; long loops may leave out a multiple of it. 0: leave out nothing."""
+    left_out: int = 0
+    """Turns that each long loop of this run leaves out in its middle."""
 
     def resolve(self, value: Any) -> Any:
         """A sum as the number that this world has already given it, else the sum."""
@@ -64,6 +68,15 @@ class World:
         if isinstance(extent, int):
             return max(0, -(-extent // step))
         return (-(-extent // step)).clip(0)
+
+    def turns(self, trips: int) -> list[range]:
+        """The turns of a loop that are followed: all, or the first and the last ones of a long loop. All long loops leave out equally many."""
+        ends = self.choice.trips + 2
+        if self.period and not self.left_out and trips > 2 * ends + self.period:
+            self.left_out = (trips - 2 * ends) // self.period * self.period
+        if not self.left_out or trips < self.left_out + 2 * ends:
+            return [range(trips)]
+        return [range(ends), range(ends + self.left_out, trips)]
 
     def decide(self, sign: str, difference: Any, node: Any) -> Any:
         """Truth (0 or 1) of difference <sign> 0; None where threads may disagree about it."""

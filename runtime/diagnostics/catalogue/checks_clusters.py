@@ -237,7 +237,7 @@ ENTRIES: tuple[Entry, ...] = (
         "nothing is wrong; run it in the simulator",
         "The check executes the protocol step by step and stops after some thousand steps, so that compiling stays fast.",
         severity="review",
-        failing=m.kernel("%many = arith.constant 100000 : i32", m.loop("%many", m.sync())),
+        failing=m.kernel("%many = arith.muli %thread, %c512 : i32", m.barrier("ready", 128), *m.READY, m.loop("%many", m.arrive("ready"))),
         fixed=m.kernel("%few = arith.constant 10 : i32", m.loop("%few", m.sync())),
     ),
     Entry(
