@@ -87,7 +87,7 @@ def _unary(cursor: Cursor) -> Immediate:
         return literal(token.text)
     if token.text == "WARP_SZ":
         return Immediate(32, "integer")
-    cursor.error(f"expected a number, found {token.text!r}", token)
+    return cursor.error(f"expected a number, found {token.text!r}", token)
 
 
 def expression(cursor: Cursor, minimum: int = 0) -> Immediate:

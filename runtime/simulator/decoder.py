@@ -134,6 +134,11 @@ class Decoder:
 
     def immediate(self, value: Immediate, dtype: Any) -> Row:
         dtype = np.dtype(dtype)
+        with np.errstate(all="ignore"):
+            return self.constant(self._converted(value, dtype), dtype)
+
+    def _converted(self, value: Immediate, dtype: np.dtype[Any]) -> int:
+        """A float literal's bits in the register's width."""
         bits = value.bits
         if value.kind == "f64" and dtype.itemsize == 4:
             bits = int(np.array(bits, np.uint64).view(np.float64).astype(np.float32).view(np.uint32))
@@ -141,7 +146,7 @@ class Decoder:
             bits = int(np.array(bits, np.uint64).view(np.float64).astype(np.float16).view(np.uint16))
         elif value.kind == "f32" and dtype.itemsize == 8:
             bits = int(np.array(bits, np.uint32).view(np.float32).astype(np.float64).view(np.uint64))
-        return self.constant(bits, dtype)
+        return bits
 
     def source(self, instruction: Instruction, operand: Operand, dtype: Any) -> Row:
         """The row of a source operand. A register keeps its own dtype, which may be wider than `dtype`."""
@@ -161,7 +166,7 @@ class Decoder:
             return row
         if isinstance(operand, Symbol):
             return self.symbol(instruction, operand.name, operand.offset, dtype)
-        self.wrong(instruction, f"operand {operand} cannot stand here")
+        return self.wrong(instruction, f"operand {operand} cannot stand here")
 
     def register_of(self, instruction: Instruction, operand: Operand) -> Row:
         """The row of a destination register."""
@@ -211,7 +216,7 @@ class Decoder:
         dtype = CONTAINER_DTYPE[kind]
         if isinstance(operand, Negated):
             row = self.source(instruction, operand.operand, dtype)
-            if row.dtype == np.bool_:
+            if row.dtype == np.bool_ and dtype == np.bool_:
                 return row, lambda threads: ~row[threads]
             self.wrong(instruction, "a negated operand must be a predicate")
         row = self.source(instruction, operand, dtype)

@@ -275,7 +275,7 @@ class Machine:
             self.spurious[polling] = True
             self.wake(polling)
             return True
-        self.give_up("deadlock")
+        return self.give_up("deadlock")
 
     def _at_try_wait(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         sites = self.program.sites

@@ -87,11 +87,14 @@ def _run(
 ) -> Report:
     started = time.perf_counter()
     checkers: list[HappensBefore] = []
+    geometries: list[Geometry] = []
 
     def new_checker(geometry: Geometry, build: Build) -> HappensBefore | None:
-        # a checker is also made for unchecked runs, but not attached: it explains hangs
-        checkers.append(_checker(geometry, build, manifest, strict))
-        return checkers[0] if check else None
+        geometries.append(geometry)
+        if check:
+            checkers.append(_checker(geometry, build, manifest, strict))
+            return checkers[0]
+        return None
 
     def elapsed() -> float:
         return time.perf_counter() - started
@@ -118,8 +121,9 @@ def _run(
     build.write_back()
     if machine.measures is not None:
         machine.measures.finish(machine)
-    if not check:
-        checkers.clear() if machine.hang is None else None
+    if machine.hang is not None and not checkers:
+        # it saw nothing of the run, but it explains the hang
+        checkers.append(_checker(geometries[0], build, manifest, strict))
     return make_report(
         checkers[0] if checkers else None,
         diagnostics=[*raised, *machine.findings],

@@ -217,4 +217,4 @@ def make_schedule(name: str | Schedule, seed: int) -> Schedule:
         return Random(seed)
     if name == "adversarial":
         return Adversarial(seed)
-    fail("S103", name=name)
+    return fail("S103", name=name)

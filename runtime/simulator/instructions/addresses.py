@@ -52,7 +52,7 @@ def cvta(decoder: Decoder, instruction: Instruction) -> Step:
 def isspacep(decoder: Decoder, instruction: Instruction) -> Step:
     """``isspacep.space p, a``: shared is the own block's window only, shared::cluster all of the cluster's."""
     decoder.count(instruction, 2)
-    space = instruction.modifiers[0].split("::entry")[0]
+    space = instruction.modifiers[0].split("::entry")[0] if instruction.modifiers else ""
     out = decoder.register_of(instruction, instruction.operands[0])
     row = decoder.source(instruction, instruction.operands[1], np.uint64)
     bounds = {

@@ -146,6 +146,8 @@ def _transfer(
     if not isinstance(caller_item, Symbol):
         if not into_callee or not isinstance(caller_item, Register | Immediate):
             decoder.wrong(instruction, "call operands must be .param variables, or registers for register parameters")
+        if item.size not in (1, 2, 4, 8):
+            decoder.wrong(instruction, f"a register cannot carry the {item.size} bytes of parameter {item.name}")
         row = decoder.source(instruction, caller_item, f"u{item.size}")
         memory = decoder.machine.memory
         start = decoder.storage.offset(callee.name, item)

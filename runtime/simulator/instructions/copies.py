@@ -225,6 +225,7 @@ def _bulk(decoder: Decoder, instruction: Instruction) -> Step:
 
         return Step(commit, visible=True)
     if words in (("wait_group",), ("wait_group", "read")):
+        decoder.count(instruction, 1)
         newest = constant_operand(decoder, instruction, instruction.operands[0])
         read_only = "read" in words
 

@@ -35,7 +35,7 @@ def bar(decoder: Decoder, instruction: Instruction) -> Step:
         decoder.count(instruction, 3, 4)
         out = decoder.register_of(instruction, instruction.operands[0])
         return _named(decoder, instruction, "red", instruction.operands[1:-1], out, words[1], instruction.operands[-1])
-    decoder.unknown(instruction)
+    return decoder.unknown(instruction)
 
 
 def _named(
@@ -215,4 +215,4 @@ def _cluster(decoder: Decoder, instruction: Instruction, words: list[str]) -> St
             return None
 
         return Step(control=wait)
-    decoder.unknown(instruction)
+    return decoder.unknown(instruction)

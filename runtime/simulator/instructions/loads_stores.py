@@ -103,7 +103,7 @@ def _is_kernel_parameter(decoder: Decoder, operand: Operand) -> bool:
 
 def watch(
     decoder: Decoder, instruction: Instruction, access: Access, order: Order, scope: Scope, element: int, count: int = 1
-) -> Callable[[Resolver, Selection, Ints], None]:
+) -> Callable[..., None]:
     """A function that tells the checker, the shadow and the measures about an access of `count` elements at each of the offsets."""
     machine = decoder.machine
     checker, measures = machine.checker, machine.measures
@@ -304,6 +304,12 @@ def store(decoder: Decoder, instruction: Instruction) -> Step | None:
         decoder.wrong(instruction, "constants and kernel parameters cannot be written")
     tell = watch(decoder, instruction, "write", words.order, words.scope, width, words.vector) if needs_watch(decoder, target) else None
     write = _writer(rows, width)
+    dtype = WIDTH_DTYPE.get(width)
+
+    def stored(threads: Selection) -> Callable[[], Any]:
+        """The values written, one row for each thread."""
+        return lambda: np.stack([row[threads] if dtype is None else row[threads].astype(dtype) for row in rows], axis=1)
+
     machine = decoder.machine
     strong = words.order != "weak"
 
@@ -320,7 +326,7 @@ def store(decoder: Decoder, instruction: Instruction) -> Step | None:
                     how="copy the parameter to local memory first",
                 )
             if tell is not None:
-                tell(resolver, part, offsets, lambda part=part: np.stack([row[part] for row in rows], axis=1))
+                tell(resolver, part, offsets, stored(part))
             write(resolver.arena, offsets, part)
 
     return Step(run, visible=strong)

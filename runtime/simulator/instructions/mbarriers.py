@@ -277,10 +277,11 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
 
     def control(threads: Selection, pc: int) -> int | None:
         numbers, addresses, done = look(threads)
+        table = machine.mbarriers
         if done.all():
             out[threads] = True
+            table.wait_address[threads] = -1
             return pc + 1
-        table = machine.mbarriers
         table.waits[instruction.ptx_line] = table.waits.get(instruction.ptx_line, 0) + 1
         false = ~done & machine.spurious[numbers]
         go = done | false
@@ -289,6 +290,8 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
             out[going] = done[go]
             machine.key[going] = pc + 1
             machine.spurious[going] = False
+            # still in the barrier's list, but no longer waiting for it
+            table.wait_address[going] = -1
         if false.any():
             machine.polled = True
         staying = numbers[~go]

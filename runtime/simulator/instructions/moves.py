@@ -46,6 +46,8 @@ def mov(decoder: Decoder, instruction: Instruction) -> Step | None:
         return _dynamic(decoder, instruction, source.name)
     if kind == "b128":
         return _wide(decoder, instruction, target, source)
+    if any(isinstance(item, Vector) and (kind == "pred" or len(item.elements) not in (2, 4)) for item in (target, source)):
+        decoder.wrong(instruction, "packs and unpacks two or four registers")
     if isinstance(target, Vector):
         return _unpack(decoder, instruction, target, source, _BYTES[kind])
     if isinstance(source, Vector):
@@ -79,13 +81,18 @@ def _elements(decoder: Decoder, instruction: Instruction, vector: Vector, width:
     dtype = WIDTH_DTYPE.get(width)
     if dtype is None:
         decoder.wrong(instruction, "a vector that does not divide the register")
-    return [None if isinstance(item, Sink) else decoder.source(instruction, item, dtype) for item in vector.elements]
+    rows = [None if isinstance(item, Sink) else decoder.source(instruction, item, dtype) for item in vector.elements]
+    if any(row is not None and (row.dtype == np.bool_ or not row.flags.writeable) for row in rows):
+        decoder.wrong(instruction, "unpacks into data registers")
+    return rows
 
 
 def _unpack(decoder: Decoder, instruction: Instruction, target: Vector, source: Operand, width: int) -> Step:
     count = len(target.elements)
     rows = _elements(decoder, instruction, target, width // count)
     row = decoder.source(instruction, source, WIDTH_DTYPE[width])
+    if row.dtype != WIDTH_DTYPE[width]:
+        decoder.wrong(instruction, f"the source must be {width * 8} bits wide")
     outs = [(index, out) for index, out in enumerate(rows) if out is not None]
 
     def unpack(threads: Selection) -> None:
@@ -102,6 +109,8 @@ def _pack(decoder: Decoder, instruction: Instruction, target: Operand, source: V
         decoder.wrong(instruction, "a vector that does not divide the register")
     rows = [decoder.source(instruction, item, dtype) for item in source.elements]
     out = decoder.register_of(instruction, target)
+    if out.dtype == np.bool_ or any(row.dtype == np.bool_ for row in rows):
+        decoder.wrong(instruction, "packs data registers")
 
     def pack(threads: Selection) -> None:
         out[threads] = pack_elements(tuple(row[threads] if row.dtype == dtype else row[threads].astype(dtype) for row in rows))

@@ -24,7 +24,7 @@ def tensormap(decoder: Decoder, instruction: Instruction) -> Step:
         return _replace(decoder, instruction, words[2], words[3:-2])
     if words[:3] == ("cp_fenceproxy", "global", "shared::cta"):
         return _copy(decoder, instruction)
-    decoder.unknown(instruction)
+    return decoder.unknown(instruction)
 
 
 def _replace(decoder: Decoder, instruction: Instruction, field: str, space: tuple[str, ...]) -> Step:

@@ -95,6 +95,7 @@ def by_mask(decoder: Decoder, threads: Selection, mask: Row | None) -> list[Lane
 @handles("activemask")
 def activemask(decoder: Decoder, instruction: Instruction) -> Step:
     """``activemask.b32 d``: the lanes that run together right now."""
+    decoder.count(instruction, 1)
     out = decoder.register_of(instruction, instruction.operands[0])
 
     def run(threads: Selection) -> None:
@@ -195,7 +196,7 @@ def redux(decoder: Decoder, instruction: Instruction) -> Step:
                 lanes.put(out, numerics.reduce(operation, kind, lanes.table(row), lanes.masked))
 
         return collective(decoder, instruction, run, mask)
-    decoder.unknown(instruction)
+    return decoder.unknown(instruction)
 
 
 @handles("elect")
@@ -224,6 +225,7 @@ def elect(decoder: Decoder, instruction: Instruction) -> Step:
 
 def warp_sync(decoder: Decoder, instruction: Instruction) -> Step:
     """``bar.warp.sync mask``."""
+    decoder.count(instruction, 1)
     mask = member_mask(decoder, instruction, instruction.operands[0])
     checker, grid = decoder.machine.checker, decoder.grid
 
