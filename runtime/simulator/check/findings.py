@@ -43,8 +43,6 @@ KINDS = {
     "S039": "lifetime",
     "S040": "barrier-misuse",
     "S041": "barrier-misuse",
-    "S042": "barrier-misuse",
-    "S043": "proxy",
     "S044": "layout",
     "S045": "layout",
     "S046": "race",

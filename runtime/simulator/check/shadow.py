@@ -44,8 +44,10 @@ class Shadow:
         self.shift = shift
         self.slot = np.full((size >> PAGE_BITS) + 2, -1, np.int32)
         self.pages: list[int] = []
-        self.rows = np.zeros((8, 16 << PAGE_BITS - shift), np.int32)
-        self.stamp = np.zeros(16 << PAGE_BITS - shift, np.int32)
+        # Zeroed memory costs nothing until it is touched, so room for many pages is taken at once.
+        capacity = min((size >> PAGE_BITS) + 2, 16384) << PAGE_BITS - shift
+        self.rows = np.zeros((8, capacity), np.int32)
+        self.stamp = np.zeros(capacity, np.int32)
         self.log = np.zeros((5, 1024), np.int32)
         """agent, epoch, info, previous entry, granule (negative: ~granule of a write list). Entry 0 is unused."""
         self.log_used = 1
@@ -95,7 +97,10 @@ class Shadow:
         times = 1 << self.shift - shift
         self._compact()
         self.shift = shift
-        self.rows = np.repeat(self.rows, times, axis=1)
+        used = len(self.pages) << PAGE_BITS - shift
+        old_rows = self.rows
+        self.rows = np.zeros((8, old_rows.shape[1] * times), np.int32)
+        self.rows[:, :used] = np.repeat(old_rows[:, : used // times], times, axis=1)
         self.stamp = np.zeros(self.rows.shape[1], np.int32)
         if self.log_used > 1:
             old = self.log[:, 1 : self.log_used]

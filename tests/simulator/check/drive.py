@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from fa4dsl.runtime.ptx.instruction import Instruction, SourcePlace
 from fa4dsl.runtime.simulator.check.checker import HappensBefore
 from fa4dsl.runtime.simulator.events import Geometry, Range

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from fa4dsl.runtime.simulator.events import Range
 
 sys.path.insert(0, str(Path(__file__).parent))
