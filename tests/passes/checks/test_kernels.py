@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fa4dsl import BoundKernel, Kernel, Pointer, block, cluster, elect, f32, i32, kernel, mbarrier, role, shared, thread
+from fa4dsl import BoundKernel, Kernel, Pointer, block, cluster, elect, f32, kernel, mbarrier, shared, thread
 from fa4dsl.kernels.splitk_combine import CombineConfig, splitk_combine
 from fa4dsl.passes.checks import run_checks
 from fa4dsl.runtime.diagnostics import Diagnostic
@@ -62,14 +62,6 @@ def leaves_early(out: Pointer[f32]):
     stage[thread.index()] = 1.0
     cluster.sync()
     out[thread.index()] = stage.on(1 - cluster.rank())[thread.index()]  # the peer may be gone
-
-
-@kernel
-def meets_in_a_role(n: i32):
-    with role("producer", warps=1):
-        block.sync()  # only this warp
-    with role("consumer", warps=1):
-        pass
 
 
 @pytest.mark.parametrize(
