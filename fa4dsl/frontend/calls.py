@@ -35,7 +35,7 @@ def call(trace: Trace, function: Any, arguments: list[Any], keywords: dict[str, 
         return inline(trace, function, arguments, keywords)
     replacement = _replacement(function)
     if replacement is not None:
-        return _language(trace, replacement, arguments, keywords)
+        return _language(trace, replacement, arguments, keywords, function)
     if not callable(function):
         trace.fail("L026", what=describe(function))
     if _is_language(function):
@@ -76,7 +76,8 @@ def _run_time_argument(trace: Trace, function: Any, value: Any) -> None:
     trace.fail("L027", trace.location, name=name, given=describe(value))
 
 
-def _language(trace: Trace, function: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+def _language(trace: Trace, function: Any, arguments: list[Any], keywords: dict[str, Any], stands_for: Any = None) -> Any:
+    """Calls a function of the language, or Python's own (`stands_for`: the one that it replaces); whatever it raises is put at the call."""
     place, places = trace.location, trace.arguments
     try:
         return function(*arguments, **keywords)
@@ -88,7 +89,7 @@ def _language(trace: Trace, function: Any, arguments: list[Any], keywords: dict[
             problem = _binding_problem(function, arguments, keywords)
             if problem:
                 trace.fail("L020", name=_name(function), problem=problem[0], signature=problem[1])
-        if _is_language(function) and not isinstance(function, type):
+        if stands_for is None and _is_language(function) and not isinstance(function, type):
             trace.fail("L099", name=_name(function), error=type(error).__name__, reason=str(error))
         trace.fail("L007", error=type(error).__name__, reason=str(error) or "no message")
 

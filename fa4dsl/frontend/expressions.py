@@ -25,6 +25,11 @@ IMPURE = ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
 """Integer division traps or is undefined for a zero divisor, so it may not be moved in front of the test that guards it."""
 
 
+def public_names(value: Any) -> list[str]:
+    """The attributes that a misspelling could have meant."""
+    return [name for name in dir(value) if not name.startswith("_")]
+
+
 class Expressions:
     """The part of the interpreter that gives expressions their values."""
 
@@ -102,7 +107,7 @@ class Expressions:
                 raise
             except AttributeError:
                 pass
-        near = get_close_matches(name, [item for item in dir(base) if not item.startswith("_")], 1)
+        near = get_close_matches(name, public_names(base), 1)
         mend = f"did you mean .{near[0]}?" if near else "look at its documentation for what it has"
         raise self.trace.error("L006", what=describe(base), attribute=name, mend=mend)
 

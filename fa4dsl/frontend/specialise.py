@@ -13,7 +13,7 @@ from fa4dsl.frontend.source import Source
 from fa4dsl.frontend.statements import run_function
 from fa4dsl.frontend.trace import CallFrame, Trace, activated
 from fa4dsl.frontend.values import Value, describe
-from fa4dsl.runtime.diagnostics import Location, fail
+from fa4dsl.runtime.diagnostics import Fa4dslError, Location, fail
 from fa4dsl.types import DType, PointerType, RaggedTensorMap, TensorMap
 
 if TYPE_CHECKING:
@@ -78,7 +78,10 @@ def sizes(kernel: str, what: str, given: Sizes, constants: Mapping[str, Any], li
     value: Any = given
     if callable(given):
         wanted = [name for name in inspect.signature(given).parameters if name in constants]
-        value = given(**{name: constants[name] for name in wanted})
+        try:
+            value = given(**{name: constants[name] for name in wanted})
+        except Exception as error:  # the author's own function
+            fail("L007", where, error=type(error).__name__, reason=str(error) or "no message")
     items = value if isinstance(value, tuple | list) else (value,)
     shape = (*items, 1, 1, 1)[: max(3, len(items))]
     if len(shape) != 3 or not all(isinstance(item, int) and item >= 1 for item in shape) or shape[0] * shape[1] * shape[2] > limit:
@@ -124,12 +127,17 @@ def trace_kernel(source: Source, options: KernelOptions, constants: Mapping[str,
                 names[name] = _parameter(trace, name, wanted, argument, where, maps)
             frame = CallFrame(source, names)
             trace.frames.append(frame)
-            result = run_function(trace, frame)
-            if result is not None:
-                trace.fail("L033", where, given=describe(result))
-            trace.create("func.return")
-            for finish in trace.finishers:
-                finish()
+            try:
+                result = run_function(trace, frame)
+                if result is not None:
+                    trace.fail("L033", where, given=describe(result))
+                trace.create("func.return")
+                for finish in trace.finishers:
+                    finish()
+            except (Fa4dslError, KeyboardInterrupt):
+                raise
+            except Exception as error:  # no user should meet it, but if so with the line it happened at
+                raise trace.error("L099", name="the front end", error=type(error).__name__, reason=str(error)) from error
             _finish(trace, made, source, options, parameters, maps, where)
             made.attributes["fa4.options"] = _recorded(constants)
     return Module(context, module, trace.sources)

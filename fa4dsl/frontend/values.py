@@ -306,6 +306,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float)
 
 
+def is_integer(value: Any) -> bool:
+    """Whether `value` is a Python integer; a truth value is none."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def default_type(number: Any) -> DType:
     """The type a Python number takes where nothing else decides: i32 (i64 where it does not fit), f32, bool."""
     from fa4dsl.types import bool_, f32, i64

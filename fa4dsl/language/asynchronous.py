@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import Vector, as_value, describe
+from fa4dsl.frontend.values import Vector, as_value, describe, is_integer
 from fa4dsl.language.barriers import Barrier
 from fa4dsl.language.memory import PointerValue
 from fa4dsl.language.shared import SharedArray
@@ -58,6 +58,6 @@ def copy_async_commit() -> None:
 def copy_async_wait(pending: int = 0) -> None:
     """Waits until at most `pending` of this thread's groups are unfinished: cp.async.wait_group."""
     trace = current()
-    if not isinstance(pending, int):
+    if not is_integer(pending):
         trace.fail("L021", trace.place_of(pending), needed="the number of pending groups", given=describe(pending))
     trace.fa4("copy_async_wait", [], {"pending": pending})

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from fa4dsl.frontend.arithmetic import binary
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import Value, as_value, constant, describe, is_number
+from fa4dsl.frontend.values import Value, as_value, constant, describe, is_integer, is_number
 from fa4dsl.language.shared import unique_name
 from fa4dsl.runtime.diagnostics import Location
 from fa4dsl.types import bool_, i32
@@ -85,7 +85,7 @@ class Barrier:
         (``barrier.on(rank).arrive()``) the arrival goes through the cluster, once. Raises L083 for a count that is not a compile-time number.
         """
         trace = current()
-        if not isinstance(count, int) or count < 1:
+        if not is_integer(count) or count < 1:
             trace.fail("L083", trace.place_of(count), name=self.name, given=describe(count))
         attributes: dict[str, Any] = {"order": order, "scope": self.scope}
         remote = [] if self.rank is None else [self.rank.ir]
@@ -157,9 +157,9 @@ def mbarrier(arrivals: int, *, scope: Scope = "cta", count: int = 1, name: str =
     Raises L083 for a count of arrivals outside 1..2^20-1, L050 inside a block that only some threads execute.
     """
     trace = current()
-    if not isinstance(arrivals, int) or not 1 <= arrivals < 1 << 20:
+    if not is_integer(arrivals) or not 1 <= arrivals < 1 << 20:
         trace.fail("L083", trace.place_of(arrivals), name=name or "the barrier", given=describe(arrivals))
-    if not isinstance(count, int) or not 1 <= count <= 4096:
+    if not is_integer(count) or not 1 <= count <= 4096:
         trace.fail("L021", trace.place_of(count), needed="the number of barriers (1 to 4096)", given=describe(count))
     if scope not in ("cta", "cluster"):
         trace.fail("L049", trace.place_of(scope), given=scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import Value, Vector, as_value, describe, is_number
+from fa4dsl.frontend.values import Value, Vector, as_value, describe, is_integer, is_number
 from fa4dsl.language.registers import RegisterArray
 from fa4dsl.runtime.diagnostics import Location
 from fa4dsl.types import DType, PointerType, i32, i64
@@ -69,9 +69,9 @@ class PointerValue(Value):
 def check_width(dtype: DType, width: Any) -> int:
     """Bytes of a vector access. Raises L060 where no instruction moves that many."""
     trace = current()
-    if not isinstance(width, int) or width < 1 or width * dtype.bytes not in LOADS:
+    if not is_integer(width) or width < 1 or width * dtype.bytes not in LOADS:
         legal = ", ".join(str(size // dtype.bytes) for size in LOADS if size >= dtype.bytes)
-        trace.fail("L060", trace.place_of(width), dtype=dtype, width=describe(width) if not isinstance(width, int) else width, legal=legal)
+        trace.fail("L060", trace.place_of(width), dtype=dtype, width=describe(width) if not is_integer(width) else width, legal=legal)
     return width * dtype.bytes
 
 

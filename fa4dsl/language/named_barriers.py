@@ -6,7 +6,7 @@ from typing import Any
 
 from fa4dsl.frontend.arithmetic import binary
 from fa4dsl.frontend.trace import Trace, current
-from fa4dsl.frontend.values import constant, describe
+from fa4dsl.frontend.values import constant, describe, is_integer
 from fa4dsl.language.indices import special
 from fa4dsl.language.roles import WARPGROUP
 from fa4dsl.types import i32
@@ -61,7 +61,7 @@ def named_barrier(threads: int, name: str = "") -> NamedBarrier:
     Allocate it before the roles that use it. Raises L088 for a number of threads that is no multiple of 32, L087 when all 15 are taken.
     """
     trace = current()
-    if not isinstance(threads, int) or threads % 32 or not 32 <= threads <= 1024:
+    if not is_integer(threads) or threads % 32 or not 32 <= threads <= 1024:
         trace.fail("L088", trace.place_of(threads), given=describe(threads))
     return NamedBarrier(take_identifiers(trace, 1), threads, name)
 

@@ -26,7 +26,7 @@ from fa4dsl.frontend import regions
 from fa4dsl.frontend.arithmetic import binary, select
 from fa4dsl.frontend.convert import convert
 from fa4dsl.frontend.trace import Trace, current
-from fa4dsl.frontend.values import Value, constant, describe, is_number
+from fa4dsl.frontend.values import Value, constant, describe, is_integer, is_number
 from fa4dsl.language.barriers import Barrier, mbarrier
 from fa4dsl.language.blocks import Block
 from fa4dsl.language.roles import single_thread
@@ -229,8 +229,8 @@ def pipeline(*, stages: int, slot: dict[str, Any], name: str = "ring") -> Ring:
     All threads of the CTA reach it, before the roles; `block.sync()` must follow before the first fill or use. Raises L080.
     """
     trace = current()
-    if not isinstance(stages, int) or not 1 <= stages <= 64:
+    if not is_integer(stages) or not 1 <= stages <= 64:
         trace.fail("L021", trace.place_of(stages), needed="the number of stages (1 to 64)", given=describe(stages))
-    if not isinstance(slot, dict) or not slot:
-        trace.fail("L080", trace.place_of(slot), name=name, problem="the slot is no dictionary of arrays")
+    if not isinstance(slot, dict) or not slot or not all(isinstance(part, str) and part.isidentifier() for part in slot):
+        trace.fail("L080", trace.place_of(slot), name=name, problem="the slot is no dictionary from names to arrays")
     return Ring(stages, slot, name)

@@ -9,7 +9,7 @@ from typing import Any
 from fa4dsl.frontend.calls import is_run_time
 from fa4dsl.frontend.loops import RunTimeRange, StaticRange
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import Arithmetic, needs_constant
+from fa4dsl.frontend.values import Arithmetic, describe, needs_constant
 from fa4dsl.language import math
 
 
@@ -18,13 +18,19 @@ def static_range(*bounds: Any) -> StaticRange:
     for bound in bounds:
         if not isinstance(bound, int):
             needs_constant(bound, "a bound of static_range")
-    return StaticRange(range(*bounds))
+    return StaticRange(range(*_checked("static_range", bounds)))
 
 
 def _range(*bounds: Any) -> RunTimeRange:
+    return RunTimeRange(*_checked("range", bounds))
+
+
+def _checked(name: str, bounds: tuple[Any, ...]) -> tuple[Any, ...]:
     if not 1 <= len(bounds) <= 3:
-        current().fail("L020", name="range", problem=f"it takes 1 to 3 bounds, not {len(bounds)}", signature="range([start,] stop[, step])")
-    return RunTimeRange(*bounds)
+        current().fail("L020", name=name, problem=f"it takes 1 to 3 bounds, not {len(bounds)}", signature=f"{name}([start,] stop[, step])")
+    if len(bounds) == 3 and isinstance(bounds[2], int) and bounds[2] == 0:
+        current().fail("L045", current().place_of(bounds[2]), given=describe(bounds[2]))
+    return bounds
 
 
 def _extreme(name: str) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import Arithmetic, Value, Vector, as_value, constant, describe, is_number, static_position
+from fa4dsl.frontend.values import Arithmetic, Value, Vector, as_value, constant, describe, is_integer, is_number, static_position
 from fa4dsl.types import DType
 
 
@@ -134,7 +134,7 @@ def registers(dtype: DType, shape: int | tuple[int, ...], fill: Any = 0, name: s
     sizes = shape if isinstance(shape, tuple) else (shape,)
     if not isinstance(dtype, DType):
         trace.fail("L011", trace.place_of(dtype), expected="a scalar type such as f32", given=describe(dtype))
-    if not sizes or not all(isinstance(size, int) and size > 0 for size in sizes):
+    if not sizes or not all(is_integer(size) and size > 0 for size in sizes):
         trace.fail("L024", trace.place_of(shape), shape=describe(shape) if not isinstance(shape, tuple) else [describe(s) for s in shape])
     item = constant(fill, dtype) if is_number(fill) else as_value(fill, dtype)
     return RegisterArray(dtype, tuple(sizes), [item] * prod(sizes), name)

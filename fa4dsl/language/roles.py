@@ -9,7 +9,7 @@ from typing import Any
 from fa4dsl.frontend import regions
 from fa4dsl.frontend.arithmetic import compare
 from fa4dsl.frontend.trace import Trace, current
-from fa4dsl.frontend.values import Value, constant, describe
+from fa4dsl.frontend.values import Value, constant, describe, is_integer
 from fa4dsl.language.blocks import Block, ConditionalBlock
 from fa4dsl.runtime.diagnostics import Frame, Location
 from fa4dsl.types import bool_, i32
@@ -48,10 +48,13 @@ class Role(Block):
             trace.fail("L052", Frame(place), Frame(trace.role.place, "inside this role"), name=self.name, outer=trace.role.name)
         trace.require_all_threads(f"role({self.name!r})")
         info = self._register(trace, place)
-        role = f'{{name = "{info.name}", first_warp = {info.first_warp} : i32, warps = {info.warps} : i32, registers = {info.registers} : i32}}'
+        ir = trace.ir
+        number = ir.IntegerType.get_signless(32)
+        sizes = {"first_warp": info.first_warp, "warps": info.warps, "registers": info.registers}
+        fields = {"name": ir.StringAttr.get(info.name)} | {key: ir.IntegerAttr.get(number, value) for key, value in sizes.items()}
         trace.role = info
         try:
-            regions.block_of_role(trace, {"fa4.role": trace.attribute(role)}, place, f"the role {self.name!r}", lambda: body(info))
+            regions.block_of_role(trace, {"fa4.role": ir.DictAttr.get(fields)}, place, f"the role {self.name!r}", lambda: body(info))
         finally:
             trace.role = None
 
@@ -83,7 +86,7 @@ def role(name: str, warps: int, registers: int = 0, first_warp: int | None = Non
     """
     trace = current()
     for value, what in ((name, "name"), (warps, "warps"), (registers, "registers")):
-        if not isinstance(value, str if what == "name" else int):
+        if not (isinstance(value, str) if what == "name" else is_integer(value)):
             trace.fail("L021", trace.place_of(value), needed=f"the {what} of a role", given=describe(value))
     if warps < 1 or warps > 32:
         trace.fail("L056", trace.place_of(warps), name=name, problem=f"{warps} warps, 1 to 32 are possible")
@@ -104,7 +107,7 @@ def elect(warp: int | None = None, *, each_warp: bool = False) -> ConditionalBlo
     role_info = trace.role
     inside_warp = any(words.startswith("`with warp(") for words in trace.divergence)
     warps = role_info.warps if role_info is not None else (trace.threads + 31) // 32
-    if warp is not None and not (isinstance(warp, int) and 0 <= warp < max(warps, 1)):
+    if warp is not None and not (is_integer(warp) and 0 <= warp < max(warps, 1)):
         trace.fail("L057", trace.place_of(warp), given=describe(warp), warps=warps)
 
     def condition() -> Value:

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from fa4dsl.frontend.trace import Trace, current
-from fa4dsl.frontend.values import Value, as_value, constant, describe, is_number
+from fa4dsl.frontend.values import Value, as_value, constant, describe, is_integer, is_number
 from fa4dsl.language.memory import LOADS, PointerValue, read, write
 from fa4dsl.runtime.diagnostics import Frame, Location
 from fa4dsl.types import SWIZZLE_BYTES, DType, PointerType, Swizzle, i32, u8
@@ -229,7 +229,7 @@ def shared(
     sizes = shape if isinstance(shape, tuple) else (shape,)
     if not isinstance(dtype, DType):
         trace.fail("L011", trace.place_of(dtype), expected="a scalar type such as f32", given=describe(dtype))
-    if not sizes or not all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in sizes):
+    if not sizes or not all(is_integer(size) and size > 0 for size in sizes):
         trace.fail("L024", trace.place_of(shape), shape=", ".join(describe(size) for size in sizes))
     if swizzle not in ALIGNMENT:
         trace.fail("L048", trace.place_of(swizzle), given=swizzle)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from fa4dsl.frontend.arithmetic import binary
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import as_value, constant, describe, is_number
+from fa4dsl.frontend.values import as_value, constant, describe, is_integer, is_number
 from fa4dsl.language.barriers import Barrier
 from fa4dsl.language.shared import SharedArray, frame_of
 from fa4dsl.runtime.diagnostics import Frame, Location
@@ -194,7 +194,7 @@ class Tma:
     def wait(self, pending: int = 0, *, read: bool = False) -> None:
         """Waits until at most `pending` of the thread's groups are unfinished; with `read`, only until their sources may be overwritten."""
         trace = current()
-        if not isinstance(pending, int):
+        if not is_integer(pending):
             trace.fail("L021", trace.place_of(pending), needed="the number of pending groups", given=describe(pending))
         trace.fa4("bulk_wait", [], {"pending": pending, "read": read})
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from fa4dsl.frontend.trace import Trace, current
-from fa4dsl.frontend.values import Value, constant, describe
+from fa4dsl.frontend.values import Value, constant, describe, is_integer
 from fa4dsl.language.matrix import packed_words
 from fa4dsl.language.registers import RegisterArray, registers
 from fa4dsl.language.shared import SharedArray, Transposed
@@ -78,7 +78,7 @@ class Operand:
 def accumulator(dtype: DType = f32, columns: int = 64, name: str = "accumulator") -> RegisterArray:
     """Zeros for a product of 64 x `columns`: ``columns / 2`` registers a thread."""
     trace = current()
-    if not isinstance(columns, int) or columns % 8 or not 8 <= columns <= 256:
+    if not is_integer(columns) or columns % 8 or not 8 <= columns <= 256:
         trace.fail("L068", trace.place_of(columns), problem=f"a product has 8 to 256 columns, a multiple of 8, not {describe(columns)}")
     return registers(dtype, columns // 2, name=name)
 
@@ -126,6 +126,8 @@ def wgmma(a: Any, b: Any, into: RegisterArray | None = None, *, accumulate: bool
         trace.fail("L068", trace.place_of(b), problem=f"B has {columns} columns, 8 to 256 in steps of 8 are possible")
     if into is None:
         into, accumulate = accumulator(f32, columns), False
+    if not isinstance(into, RegisterArray):
+        trace.fail("L011", trace.place_of(into), expected="an accumulator", given=describe(into))
     if into.width != columns // 2 or into.dtype != f32:
         trace.fail(
             "L068", trace.place_of(into), problem=f"the accumulator has {into.width} {into.dtype}, the product needs {columns // 2} f32"
@@ -170,7 +172,7 @@ def wgmma_commit() -> None:
 def wgmma_wait(*accumulators: RegisterArray, pending: int = 0) -> None:
     """Waits until at most `pending` groups are unfinished; the given accumulators may be read afterwards: wgmma.wait_group."""
     trace = current()
-    if not isinstance(pending, int):
+    if not is_integer(pending):
         trace.fail("L021", trace.place_of(pending), needed="the number of pending groups", given=describe(pending))
     for item in accumulators:
         if not isinstance(item, RegisterArray):

@@ -90,6 +90,12 @@ example = make()
         ("def inner(): pass", "L005", ""),
         ("y = mbarrier(1, arrivals=2)", "L020", ""),
         ("y = range()", "L020", ""),
+        ("y = range(0, 4, 0)", "L045", ""),
+        ("y = max()", "L007", ""),
+        ("y = sum(f32)", "L007", ""),
+        ("y = wgmma(n, n, into=block)", "L068", ""),
+        ("y = role('a', warps=True)", "L021", ""),
+        ("y = pipeline(stages=2, slot={1: (f32, 32)})", "L080", ""),
         ("y: f32 = n", "L011", ""),
     ],
 )
