@@ -5,7 +5,8 @@ overwrites needs `fence.proxy.async` on the path between them, in the writing th
 the structured IR, carries the writes that no fence has covered yet, and finds for each write that meets an async operation
 the barrier before which the fence belongs:
 
-* within one role, the last barrier between the two that every writing thread passes, so that one fence covers all writes;
+* within one role, the last barrier between the two that every writing thread passes on every path (barriers of the whole block are
+  passed by all wherever they stand), so that one fence covers all writes;
 * between roles, the arrival that the other role's wait observes;
 * with no barrier between them, the async operation itself (the thread that wrote also issues).
 
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.dialect.build import python_value
+from fa4dsl.passes.kernel import KernelInfo
 from fa4dsl.passes.memory_roots import UNKNOWN, Root, Tracer
 
 if TYPE_CHECKING:
@@ -96,6 +98,7 @@ def needed_fences(function: ir.Operation) -> list[Need]:
 class _Walker:
     def __init__(self, function: ir.Operation) -> None:
         self._tracer = Tracer(function)
+        self._threads = KernelInfo.of(function).threads if "fa4.block" in function.attributes else 0
         self.needs: list[Need] = []
         self._resolved: dict[Key, set[int]] = {}
         self._role: _Role | None = None
@@ -206,8 +209,9 @@ class _Walker:
     def _signal(self, operation: Any, state: State) -> State:
         here, barrier = hash(operation.block), _barrier(operation)
         changed: State = {}
+        whole_block = self._meets_whole_block(operation)
         for key, item in state.items():
-            everyone = here in item.blocks
+            everyone = whole_block or here in item.blocks
             if self._role is not None and not self._covered(key, item):
                 place = operation if everyone or not item.meetings else item.meetings[-1]
                 self._role.signals.setdefault(key, {}).setdefault(barrier, (place, item))
@@ -217,6 +221,12 @@ class _Walker:
                 item = _with(item, arrivals=(*item.arrivals, (barrier, operation)))
             changed[key] = item
         return changed
+
+    def _meets_whole_block(self, operation: Any) -> bool:
+        """Whether every thread of the CTA passes the barrier wherever it stands: if some did not, it would hang."""
+        if operation.name in ("fa4.block_sync", "fa4.cluster_arrive"):
+            return True
+        return operation.name == "fa4.named_barrier_sync" and python_value(operation.attributes["threads"]) == self._threads
 
     def _wait(self, operation: Any, state: State) -> State:
         barrier = _barrier(operation)
@@ -309,7 +319,7 @@ def _with(item: _Pending, **changes: Any) -> _Pending:
 
 
 def _joined(first: State, second: State) -> State:
-    """Writes pending on either path; barriers passed on both paths in the order of the longer one."""
+    """Writes pending on either path, with the barriers that both paths pass: a fence before one of them lies on every path."""
     result = dict(first)
     for key, item in second.items():
         other = result.get(key)
@@ -318,15 +328,15 @@ def _joined(first: State, second: State) -> State:
         elif other != item:
             result[key] = _with(
                 item,
-                meetings=_merged(other.meetings, item.meetings),
-                warp=_merged(other.warp, item.warp),
-                arrivals=_merged(other.arrivals, item.arrivals),
+                meetings=_common(other.meetings, item.meetings),
+                warp=_common(other.warp, item.warp),
+                arrivals=_common(other.arrivals, item.arrivals),
             )
     return result
 
 
-def _merged(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys((*first, *second)))
+def _common(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(item for item in first if item in second)
 
 
 def _enclosing(operation: Any) -> frozenset[int]:
