@@ -56,8 +56,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "L065",
         "A number of partitions that the combine does not support",
-        "the combine runs with 2, 4, 8 or 16 partitions, not {partitions}",
-        "choose one of these; more than 8 need a GPU that schedules clusters of 16",
+        "the combine runs with an even number of partitions from 2 to 16, not {partitions}",
+        "choose 2, 4, 6, 8, 10, 12, 14 or 16, or several clusters; more than 8 need a GPU that schedules clusters of 16",
         "One CTA of a cluster holds each partition. Weights are taken over all of them, and bands of columns are shared out evenly.",
         failing=_CONFIG.format("partitions=3"),
         fixed=_CONFIG.format("partitions=4"),
@@ -65,7 +65,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "L066",
         "A depth that the combine does not support",
-        "the combine runs with a depth of 64 or 128, not {depth}",
+        "the combine runs with a depth of 64, 72, 80, 96, 128, 192 or 256, not {depth}",
         "choose one of these",
         "The depth is the number of columns of a head; bands of 8-column blocks are shared out over the partitions.",
         failing=_CONFIG.format("depth=100"),
@@ -74,9 +74,9 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "L067",
         "A tile height that the combine does not support",
-        "a tile has 32, 64, 96 or 128 rows, not {rows}",
-        "choose one of these; a tile may have fewer valid rows",
-        "Each row of a tile has a thread, threads come in warps, and the output's box takes at most 128 rows here.",
+        "a tile of the design {design} cannot have {rows} rows",
+        "choose 32, 64, 96 or 128 for pull, 1 to 128 for the other designs; a tile may have fewer valid rows",
+        "In the design pull each row of a tile has a thread, and threads come in warps; the output's box takes at most 128 rows here.",
         failing=_CONFIG.format("rows=100"),
         fixed=_CONFIG.format("rows=128"),
     ),

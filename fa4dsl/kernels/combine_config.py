@@ -1,0 +1,217 @@
+"""What a split-K combine is compiled for: sizes, design of the exchange, output. One frozen record, checked when it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.types import SCALARS, SWIZZLE_BYTES, DType, Swizzle
+
+Design = Literal["pull", "pull_wide", "push", "push_bulk"]
+
+QUAD = 4
+"""f32 of a 16-byte access, F in the seed."""
+PARTITIONS = (2, 4, 6, 8, 10, 12, 14, 16)
+DEPTHS = (64, 72, 80, 96, 128, 192, 256)
+OUTPUTS = ("bf16", "f16", "f32", "e4m3", "e5m2")
+DESIGNS: tuple[Design, ...] = ("pull", "pull_wide", "push", "push_bulk")
+LARGEST_TILE = 128
+SHARED_LIMIT = 232448
+"""Bytes of shared memory that a CTA on Hopper may have."""
+
+
+@dataclass(frozen=True)
+class CombineConfig:
+    """One specialisation of the combine."""
+
+    partitions: int = 8
+    """P: partial results that one cluster combines, one in each of its CTAs."""
+    depth: int = 128
+    """D: columns of the output."""
+    rows: int = 128
+    """BM: rows of a tile; a tile may have fewer valid rows."""
+    design: Design = "pull"
+    """How the CTAs exchange; see `combine_design`."""
+    threads: int = 0
+    """Threads of a CTA; 0 takes the design's own number. `pull` has one thread for each row."""
+    output: str = "bf16"
+    """Element type of the output: bf16, f16, f32, e4m3 or e5m2."""
+    use_fma: bool = True
+    """Maxima are raw scores, so that their differences are multiplied by scale_log2e; else they are in log2 already."""
+    sink: bool = False
+    """An attention sink is folded in, once, by rank 0. Needs ``use_fma=False``, as scores with a sink are kept in log2."""
+    lse: bool = False
+    """The log of the sum of exponentials (natural) is written too."""
+    group: int = 1
+    """Query heads that share a key head and are fused into the tile: tile row = position * group + head of the group."""
+    swizzle: Swizzle = "none"
+    """How the output's blocks lie in shared memory (`pull`): a block is 16, 32, 64 or 128 bytes wide."""
+    blocks_per_store: int = 0
+    """`pull`: blocks that one TMA operation stores; 0 is one block each, with a map that has no dimension of blocks."""
+    clusters: int = 1
+    """Clusters that share a tile: clusters * partitions partial results; the last cluster to arrive combines through L2."""
+
+    def __post_init__(self) -> None:
+        check(self)
+        if not self.threads:
+            object.__setattr__(self, "threads", default_threads(self))
+        check_threads(self)
+
+    # --- the output
+
+    @property
+    def output_type(self) -> DType:
+        return SCALARS[self.output]
+
+    @property
+    def block(self) -> int:
+        """Columns of an output block, `o_sw_K` in the seed: as many as the swizzle's span holds."""
+        return SWIZZLE_BYTES[self.swizzle] // self.output_type.bytes
+
+    @property
+    def blocks(self) -> int:
+        """Output blocks of the depth; the last one may be cut short by the array's edge."""
+        return -(-self.depth // self.block)
+
+    @property
+    def sub_blocks(self) -> int:
+        """16-byte f32 quads of a block's row."""
+        return self.block // QUAD
+
+    # --- column bands (`pull`)
+
+    @property
+    def band(self) -> int:
+        """Output blocks of a full band."""
+        return -(-self.blocks // self.partitions)
+
+    @property
+    def bands(self) -> int:
+        """Ranks that own a band, the last of which may be short; the others only stage."""
+        return -(-self.blocks // self.band)
+
+    @property
+    def even_bands(self) -> bool:
+        """Whether every band is full."""
+        return self.blocks % self.band == 0
+
+    # --- shares (`pull_wide`, `push`, `push_bulk`): equal runs of quads of the tile in row-major order
+
+    @property
+    def row_quads(self) -> int:
+        """Quads of a row."""
+        return self.depth // QUAD
+
+    @property
+    def quads(self) -> int:
+        """Quads of a tile."""
+        return self.rows * self.row_quads
+
+    @property
+    def share(self) -> int:
+        """Quads that a rank owns."""
+        return -(-self.quads // self.partitions)
+
+    @property
+    def share_rows(self) -> int:
+        """Most rows that a share touches."""
+        if self.share % self.row_quads == 0:
+            return self.share // self.row_quads
+        if self.row_quads % self.share == 0:
+            return 1
+        return min((self.share - 1) // self.row_quads + 2, self.rows)
+
+    @property
+    def quads_per_thread(self) -> int:
+        """Quads of the tile that a thread has in registers."""
+        return -(-self.quads // self.threads)
+
+    @property
+    def share_per_thread(self) -> int:
+        """Quads of its CTA's share that a thread combines."""
+        return -(-self.share // self.threads)
+
+    @property
+    def positions(self) -> int:
+        """Sequence positions of a tile."""
+        return self.rows // self.group
+
+    @property
+    def shared_bytes(self) -> int:
+        """Shared memory of the exchange, without barriers and padding."""
+        if self.design == "pull":
+            return self.rows * (self.blocks * self.sub_blocks * 16 + 8)
+        tile, sums = self.quads * 16, self.partitions * self.share_rows * 8
+        slots = self.partitions * self.share * 16
+        return {"pull_wide": tile + self.rows * 8, "push": slots + sums, "push_bulk": tile + slots + sums}[self.design]
+
+
+def default_threads(config: CombineConfig) -> int:
+    """`pull`: one thread for each row. Else enough that every thread holds a few quads, 128 to 512."""
+    if config.design == "pull":
+        return config.rows
+    return min(max(128, config.quads // 4 // 32 * 32), 512)
+
+
+def check(config: CombineConfig) -> None:
+    """Raises L065 to L067 and L200 to L209 for what no kernel of the library supports."""
+    if config.partitions not in PARTITIONS:
+        fail("L065", partitions=config.partitions)
+    if config.depth not in DEPTHS:
+        fail("L066", depth=config.depth)
+    for name, value, words in (
+        ("design", config.design, DESIGNS),
+        ("output", config.output, OUTPUTS),
+        ("swizzle", config.swizzle, tuple(SWIZZLE_BYTES)),
+    ):
+        if value not in words:
+            fail("L200", name=name, value=repr(value), words=", ".join(words))
+    least = 32 if config.design == "pull" else 1
+    if not least <= config.rows <= LARGEST_TILE or (config.design == "pull" and config.rows % 32):
+        fail("L067", rows=config.rows, design=config.design)
+    if config.group < 1 or config.rows % config.group:
+        fail("L201", group=config.group, rows=config.rows)
+    if config.sink and config.use_fma:
+        fail("L202")
+    if config.clusters < 1 or config.clusters > 16:
+        fail("L203", clusters=config.clusters)
+    _check_store(config)
+    if config.shared_bytes + 256 > SHARED_LIMIT:
+        fail("L204", needed=config.shared_bytes, limit=SHARED_LIMIT, design=config.design)
+
+
+def _check_store(config: CombineConfig) -> None:
+    """What the output's TMA store cannot do: L205 to L208."""
+    size = SCALARS[config.output].bytes
+    many = config.blocks_per_store
+    if config.design != "pull":
+        if config.swizzle != "none" or many:
+            fail("L205", design=config.design, option="swizzle" if config.swizzle != "none" else "blocks_per_store")
+        return
+    if config.depth * size % 16:
+        fail("L206", depth=config.depth, output=config.output, bytes=config.depth * size)
+    if many < 0:
+        fail("L207", blocks=many, problem="it is a number of blocks, or 0 for a store of its own for each block")
+    if many == 0:
+        return
+    if config.group > 1:
+        problem = (
+            "with fused heads the map has five dimensions already (columns, group, positions, rows, wrap), and there is no sixth for blocks"
+        )
+        fail("L207", blocks=many, problem=problem)
+    if config.depth % config.block:
+        problem = f"{config.depth} columns are no whole number of blocks of {config.block}: the last one would reach into the next row"
+        fail("L207", blocks=many, problem=problem)
+    if config.band % many:
+        fail("L207", blocks=many, problem=f"a band has {config.band} blocks, which {many} does not divide")
+
+
+def check_threads(config: CombineConfig) -> None:
+    """Raises L209 for a number of threads that the design cannot have."""
+    if config.design == "pull":
+        legal: Any = config.threads == config.rows
+    else:
+        legal = 32 <= config.threads <= 1024 and config.threads % 32 == 0 and config.threads >= config.partitions
+    if not legal:
+        fail("L209", threads=config.threads, design=config.design, rows=config.rows)

@@ -1,0 +1,190 @@
+"""Exchanges of partial results inside a cluster, as device functions that any kernel can end with: `pull_wide`, `push`, `push_bulk`.
+
+The tile, rows x depth of f32, is cut into 16-byte quads; in row-major order each rank owns an equal run of them, its *share*. A run covers
+whole rows where there are many (its results are long stretches of memory, and it needs few rows' statistics) and a piece of a row where there
+are few. Thread t holds the quads t, t + threads, ... of its own CTA's partial result in registers, and combines the quads t, t + threads, ... of
+its CTA's share.
+
+* `pull_wide` stages all quads, publishes, and each rank reads its share from everybody.
+* `push` sends each quad from registers into its owner's slots by st.async, which counts the bytes on the owner's mbarrier. Nobody's memory is
+  read by a peer, so the kernel needs no barrier at its end.
+* `push_bulk` stages all quads and sends each share with one bulk copy.
+
+`quad_of(source, row, quad)` and `statistics_of(source, row)` are device functions that give this CTA's partial result: f32 x 4, normalised by
+its own sum, and (maximum, sum) of a row. `c` is a `CombineConfig`. Executed by all threads of the CTA, thread index 0 to `c.threads` - 1.
+"""
+
+# The bodies below are fa4dsl's language, whose types (f32, Pointer[f32]) a Python type checker does not know.
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from fa4dsl import (
+    block,
+    bulk_push,
+    cluster,
+    device_function,
+    f32,
+    lane,
+    mbarrier,
+    registers,
+    shared,
+    static_range,
+    store_async,
+    thread,
+    warp,
+    where,
+)
+from fa4dsl.kernels.softmax_weights import softmax_weights
+
+QUAD = 4
+
+
+@device_function
+def share_of(rank, valid_quads, *, c):
+    """First quad, number of quads, first row and number of rows of the share of `rank`, of which `valid_quads` quads of the tile count."""
+    first = rank * c.share
+    count = max(min(valid_quads - first, c.share), 0)
+    first_row = first // c.row_quads
+    touched = (first + max(count, 1) - 1) // c.row_quads - first_row + 1
+    return first, count, first_row, where(count > 0, touched, 0)
+
+
+@device_function
+def load_tile(quad_of, source, valid_rows, *, c):
+    """This thread's quads of the CTA's partial result, in registers; quads of rows past the valid ones repeat the last row."""
+    values = registers(f32, (c.quads_per_thread, QUAD))
+    for k in static_range(c.quads_per_thread):
+        quad = thread.index() + k * c.threads
+        row = quad // c.row_quads
+        values[k] = quad_of(source, min(row, valid_rows - 1), quad - row * c.row_quads)
+    return values
+
+
+@device_function
+def push_statistics(statistics_of, source, sums, arrived, rank, valid_quads, *, c):
+    """Sends each row's (maximum, sum) to every rank whose share touches the row."""
+    for k in static_range(-(-c.partitions * c.share_rows // c.threads)):
+        i = thread.index() + k * c.threads
+        owner = min(i // c.share_rows, c.partitions - 1)
+        j = i - owner * c.share_rows
+        _, _, first_row, rows = share_of(owner, valid_quads, c=c)
+        if i < c.partitions * c.share_rows and j < rows:
+            store_async(sums.on(owner), (rank, j), statistics_of(source, first_row + j), arrived.on(owner))
+
+
+@device_function
+def combine_share(slots, sums, rank, valid_quads, write, sink, scale_log2e, *, c):
+    """Combines this CTA's share from its slots (`push`, `push_bulk`) and hands each quad to `write(sink, row, quad, values, largest, total)`."""
+    first, count, first_row, _ = share_of(rank, valid_quads, c=c)
+    for k in static_range(c.share_per_thread):
+        own = thread.index() + k * c.threads
+        if own < count:
+            row = (first + own) // c.row_quads
+            maxima, totals, values = registers(f32, c.partitions), registers(f32, c.partitions), registers(f32, (c.partitions, QUAD))
+            for slot in static_range(c.partitions):
+                maxima[slot], totals[slot] = sums[slot, row - first_row]
+                values[slot] = slots[slot, own]
+            result, largest, total = _weighted(maxima, totals, values, scale_log2e, c=c)
+            write(sink, row, first + own - row * c.row_quads, result, largest, total, c=c)
+
+
+@device_function
+def _weighted(maxima, totals, values, scale_log2e, *, c):
+    weights, largest, total = softmax_weights(maxima, totals, scale_log2e, c=c)
+    result = weights[0] * values[0]
+    for slot in static_range(1, c.partitions):
+        result += weights[slot] * values[slot]
+    return result, largest, total
+
+
+@device_function
+def push(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_log2e, *, c):
+    """The exchange by st.async. The cluster barrier is arrived at before the partial result is made, and waited for after: its latency is hidden."""
+    valid_quads = valid_rows * c.row_quads
+    slots = shared(f32, (c.partitions, c.share, QUAD), name="slots")
+    sums = shared(f32, (c.partitions, c.share_rows, 2), name="sums")
+    arrived = mbarrier(1, scope="cluster", name="arrived")
+    _, count, _, rows = share_of(rank, valid_quads, c=c)
+    with thread(0):
+        arrived.arrive(bytes=c.partitions * (16 * count + 8 * rows))
+    cluster.arrive()
+    values = load_tile(quad_of, source, valid_rows, c=c)
+    cluster.wait()  # everybody has armed the barrier
+    for k in static_range(c.quads_per_thread):
+        quad = thread.index() + k * c.threads
+        if quad < valid_quads:
+            owner = min(quad // c.share, c.partitions - 1)
+            store_async(slots.on(owner), (rank, quad - owner * c.share), values[k], arrived.on(owner))
+    push_statistics(statistics_of, source, sums, arrived, rank, valid_quads, c=c)
+    arrived.wait()
+    combine_share(slots, sums, rank, valid_quads, write, sink, scale_log2e, c=c)
+
+
+@device_function
+def push_bulk(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_log2e, *, c):
+    """The exchange by bulk copies: one for each owner. The closing barrier keeps the stage alive until the copies have read it."""
+    valid_quads = valid_rows * c.row_quads
+    slots = shared(f32, (c.partitions, c.share, QUAD), name="slots")
+    sums = shared(f32, (c.partitions, c.share_rows, 2), name="sums")
+    stage = shared(f32, (c.partitions, c.share, QUAD), name="stage")
+    arrived = mbarrier(1, scope="cluster", name="arrived")
+    _, count, _, rows = share_of(rank, valid_quads, c=c)
+    with thread(0):
+        arrived.arrive(bytes=c.partitions * (16 * count + 8 * rows))
+    cluster.arrive()
+    values = load_tile(quad_of, source, valid_rows, c=c)
+    flat = stage.reshape(c.partitions * c.share, QUAD)
+    for k in static_range(c.quads_per_thread):
+        quad = thread.index() + k * c.threads
+        if quad < valid_quads:
+            flat[quad] = values[k]
+    cluster.wait()
+    push_statistics(statistics_of, source, sums, arrived, rank, valid_quads, c=c)
+    block.sync()
+    if thread.index() < c.partitions:
+        owner = min(thread.index(), c.partitions - 1)
+        _, theirs, _, _ = share_of(owner, valid_quads, c=c)
+        if theirs > 0:
+            bulk_push(slots.on(owner).part(rank), stage.part(owner), arrived.on(owner), bytes=16 * theirs)
+    arrived.wait()
+    cluster.arrive()
+    combine_share(slots, sums, rank, valid_quads, write, sink, scale_log2e, c=c)
+    cluster.wait()
+
+
+@device_function
+def pull_wide(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_log2e, *, c):
+    """The exchange by DSMEM loads of all threads, every peer's quad in flight at once."""
+    valid_quads = valid_rows * c.row_quads
+    stage = shared(f32, (c.quads, QUAD), name="stage")
+    maxsum = shared(f32, (c.rows, 2), name="maxsum")
+    publish = mbarrier(c.partitions * (c.threads // 32), scope="cluster", name="publish")
+    cluster.arrive()
+    values = load_tile(quad_of, source, valid_rows, c=c)
+    for k in static_range(c.quads_per_thread):
+        quad = thread.index() + k * c.threads
+        if quad < valid_quads:
+            stage[quad] = values[k]
+    for k in static_range(-(-c.rows // c.threads)):
+        row = thread.index() + k * c.threads
+        if row < valid_rows:
+            maxsum[row] = statistics_of(source, row)
+    cluster.wait()  # no peer arrives before the barrier exists
+    warp.sync()
+    if lane.index() < c.partitions:
+        publish.on(lane.index()).arrive()  # releases this warp's stores to that peer
+    publish.wait()
+    first, count, _, _ = share_of(rank, valid_quads, c=c)
+    for k in static_range(c.share_per_thread):
+        own = thread.index() + k * c.threads
+        if own < count:
+            row = (first + own) // c.row_quads
+            maxima, totals, parts = registers(f32, c.partitions), registers(f32, c.partitions), registers(f32, (c.partitions, QUAD))
+            for slot in static_range(c.partitions):
+                peer = (rank + slot) % c.partitions
+                maxima[slot], totals[slot] = maxsum.on(peer)[row]
+                parts[slot] = stage.on(peer)[first + own]
+            result, largest, total = _weighted(maxima, totals, parts, scale_log2e, c=c)
+            write(sink, row, first + own - row * c.row_quads, result, largest, total, c=c)
+    cluster.sync()  # peers may still be reading our stage

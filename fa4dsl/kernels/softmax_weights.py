@@ -1,0 +1,38 @@
+"""Weights of partial softmax results, and their log of the sum of exponentials."""
+
+# The bodies below are fa4dsl's language, whose types (f32, Pointer[f32]) a Python type checker does not know.
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from math import log
+
+from fa4dsl import device_function, exp2, f32, log2, rcp, registers, static_range, where
+
+LN_2 = log(2.0)
+
+
+@device_function
+def softmax_weights(maxima, sums, scale_log2e, *, c):
+    """Weight of each partial result: l_i * exp2((m_i - M) * c), normalised; zero where it is empty, all zero if every one is.
+
+    maxima, sums: register arrays of P f32; -inf and 0 mark an empty one. Returns the weights, M and the total that they were divided by. The
+    differences are multiplied by `scale_log2e` only with `c.use_fma`.
+    """
+    count = len(maxima)
+    largest = max(*maxima)
+    weights = registers(f32, count)
+    for slot in static_range(count):
+        difference = maxima[slot] - largest
+        scaled = sums[slot] * exp2(difference * scale_log2e if c.use_fma else difference)
+        weights[slot] = where(sums[slot] > 0.0, scaled, 0.0)
+    total = sum(weights)
+    weights *= where(total > 0.0, rcp(total), 0.0)
+    return weights, largest, total
+
+
+@device_function
+def log_sum_exp(largest, total, scale_log2e, *, c):
+    """ln of the sum of all exponentials; -inf where there are none."""
+    base = largest * scale_log2e if c.use_fma else largest
+    return where(total > 0.0, (base + log2(total)) * LN_2, float("-inf"))

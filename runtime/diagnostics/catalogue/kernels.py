@@ -1,0 +1,91 @@
+"""Diagnostics of the kernel library: L200..L249."""
+
+from fa4dsl.runtime.diagnostics.entry import Entry
+
+_CONFIG = "from fa4dsl.kernels.combine_config import CombineConfig\n\nCombineConfig({})\n"
+_FA4 = "from fa4dsl.kernels.fa4_config import FA4Config\n\nFA4Config.build({}).require()\n"
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry(
+        "L200",
+        "A word that the combine does not know",
+        "{name} is {value}; possible are {words}",
+        "choose one of these",
+        "The combine's design, output type and swizzle are given as words.",
+        failing=_CONFIG.format('output="int8"'),
+        fixed=_CONFIG.format('output="e4m3"'),
+    ),
+    Entry(
+        "L201",
+        "Fused heads that do not fill the tile",
+        "a tile of {rows} rows cannot be divided into positions of {group} fused heads",
+        "choose a group that divides the rows of the tile, or do not fuse (group=1)",
+        "With fused heads a tile's row is position * group + head, so the tile holds a whole number of positions.",
+        failing=_CONFIG.format("rows=128, group=3"),
+        fixed=_CONFIG.format("rows=96, group=3"),
+    ),
+    Entry(
+        "L202",
+        "A sink with maxima in raw units",
+        "an attention sink needs maxima in log2 units (use_fma=False)",
+        "pass use_fma=False and maxima that have been multiplied by scale_log2e",
+        "A sink is a logit beside the scaled scores. Where the maxima are raw scores, their unit depends on the scale, which may be zero; "
+        "attention kernels with a sink therefore keep scores in log2.",
+        failing=_CONFIG.format("sink=True"),
+        fixed=_CONFIG.format("sink=True, use_fma=False"),
+    ),
+    Entry(
+        "L203",
+        "A number of clusters that the combine does not support",
+        "a tile is shared by 1 to 16 clusters, not {clusters}",
+        "use fewer clusters, with more partitions in each",
+        "Partial results are combined inside each cluster first; the last cluster to arrive combines those results through global memory.",
+        failing=_CONFIG.format("clusters=0"),
+        fixed=_CONFIG.format("clusters=2"),
+    ),
+    Entry(
+        "L204",
+        "A tile too large for shared memory",
+        "the exchange {design!r} needs {needed} bytes of shared memory for this tile; a CTA has at most {limit}",
+        "use fewer rows, or a design that needs less (pull_wide, push)",
+        "The exchange keeps a CTA's partial result, or all that peers send it, in shared memory as f32.",
+        failing=_CONFIG.format('rows=128, depth=256, design="push_bulk"'),
+        fixed=_CONFIG.format('rows=128, depth=256, design="push"'),
+    ),
+    Entry(
+        "L205",
+        "A TMA option for a design that stores without TMA",
+        "{option} is an option of the design pull, not of {design}",
+        "leave it off, or choose design='pull'",
+        "pull writes its output by TMA from shared memory; the other designs write it from registers.",
+        failing=_CONFIG.format('design="push", swizzle="64B"'),
+        fixed=_CONFIG.format('design="pull", swizzle="64B"'),
+    ),
+    Entry(
+        "L206",
+        "Output rows that TMA cannot address",
+        "a row of {depth} x {output} is {bytes} bytes, no multiple of 16",
+        "choose a design that stores without TMA (pull_wide, push), or another depth",
+        "The strides of a tensor map are multiples of 16 bytes.",
+        failing=_CONFIG.format('depth=72, output="e4m3"'),
+        fixed=_CONFIG.format('depth=72, output="e4m3", design="push"'),
+    ),
+    Entry(
+        "L207",
+        "Blocks that one store cannot take together",
+        "blocks_per_store={blocks} is not possible: {problem}",
+        "choose a number that divides the band, or 0 for a store of its own for each block",
+        "A batched store's box has a dimension of blocks. Every owner's band must be made of whole boxes, and a tensor map has five dimensions.",
+        failing=_CONFIG.format("partitions=2, blocks_per_store=3"),
+        fixed=_CONFIG.format("partitions=2, blocks_per_store=4"),
+    ),
+    Entry(
+        "L209",
+        "A number of threads that the design cannot have",
+        "{threads} threads are not possible for the design {design} with {rows} rows",
+        "pull has one thread for each row; the other designs have 32 to 1024, whole warps, at least one for each partition. 0 lets the design choose",
+        "pull gives each thread a row of the tile. The others spread the tile's 16-byte pieces over any number of warps.",
+        failing=_CONFIG.format("threads=256"),
+        fixed=_CONFIG.format('threads=256, design="pull_wide"'),
+    ),
+)
