@@ -233,7 +233,7 @@ def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
             for row, values in zip(d, result, strict=True):
                 row[threads] = values.reshape(-1)
 
-        before = {products.last[group] for group in groups.tolist() if group in products.last}
+        before = dict.fromkeys(products.last[group] for group in groups.tolist() if group in products.last)
         operation = Operation(instruction, int(firsts[0]), read, write, before=tuple(before))
         if machine.checker is not None:
             operation.vector = tuple(

@@ -286,3 +286,71 @@ def test_exhaustive_finds_both_orders() -> None:
     )
     assert report.verdict == "clean", report.text()
     assert "all of them" in report.runs[0]
+
+
+WGMMA = """
+.shared .align 1024 .b8 b[256];
+mov.u32 %r20, b; setp.lt.u32 %p1, %r1, 128; @!%p1 bra MULTIPLY;
+// B[n][k] = n + k as f16, K-major: core matrices of 8 rows of 16 bytes, the second half of K 128 bytes further
+shr.u32 %r5, %r1, 4; and.b32 %r6, %r1, 15; add.u32 %r7, %r5, %r6; cvt.rn.f32.u32 %f1, %r7; cvt.rn.f16.f32 %h1, %f1;
+shl.b32 %r8, %r5, 4; and.b32 %r9, %r6, 7; shl.b32 %r9, %r9, 1; add.u32 %r8, %r8, %r9; shr.u32 %r9, %r6, 3; shl.b32 %r9, %r9, 7; add.u32 %r8, %r8, %r9;
+add.u32 %r8, %r8, %r20; st.shared.b16 [%r8], %h1;
+MULTIPLY: {fence} bar.sync 0;
+// A from registers: A[row][k] = row % 8 (the same for all k)
+shr.u32 %r10, %r1, 2; and.b32 %r10, %r10, 7; cvt.rn.f32.u32 %f2, %r10; cvt.rn.f16x2.f32 %r11, %f2, %f2;
+mov.f32 %f4, 0f3F800000; mov.f32 %f5, 0f3F800000; mov.f32 %f6, 0f3F800000; mov.f32 %f7, 0f3F800000;
+cvt.u64.u32 %rd4, %r20; and.b64 %rd4, %rd4, 0x3FFFF; shr.u64 %rd4, %rd4, 4; or.b64 %rd4, %rd4, 0x0000001000080000; mov.pred %p2, {keep};
+wgmma.fence.sync.aligned;
+wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f4, %f5, %f6, %f7}, {%r11, %r11, %r11, %r11}, %rd4, %p2, 1, {sign}, 0;
+wgmma.commit_group.sync.aligned;
+{early}
+wgmma.wait_group.sync.aligned 0;
+mul.wide.u32 %rd5, %r4, 16; add.u64 %rd5, %rd1, %rd5; st.global.v4.f32 [%rd5], {%f4, %f5, %f6, %f7};
+"""
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize(("keep", "sign"), [(1, 1), (0, 1), (1, -1)])
+def test_wgmma_with_a_in_registers(schedule: str, keep: int, sign: int) -> None:
+    body = (
+        WGMMA.replace("{keep}", str(keep))
+        .replace("{sign}", str(sign))
+        .replace("{early}", "")
+        .replace("{fence}", "fence.proxy.async.shared::cta;")
+    )
+    out, report = run(body, threads=256, words=1024, schedule=schedule, seed=1, check=True)
+    assert report.verdict == "clean", report.text()
+    thread = np.arange(256)
+    row, column = thread // 4 % 8, 2 * (thread % 4)
+    total = 16 * column + 120
+    expected = np.stack([row * total, row * (total + 16)] * 2, axis=1) * sign + keep
+    assert (out.view(np.float32).reshape(256, 4) == expected).all()
+
+
+def test_accumulators_read_too_early_show_under_late() -> None:
+    """The accumulator moved away before the wait: eager hides it, late shows the old value."""
+    body = WGMMA.replace("{keep}", "1").replace("{sign}", "1").replace("{fence}", "fence.proxy.async.shared::cta;")
+    early = body.replace("{early}", "mov.f32 %f9, %f5;").replace(
+        "st.global.v4.f32 [%rd5], {%f4, %f5, %f6, %f7}", "st.global.v4.f32 [%rd5], {%f9, %f9, %f9, %f9}"
+    )
+    eager, _ = run(early, threads=128, words=512)
+    late, _ = run(early, threads=128, words=512, schedule="late")
+    assert (late.view(np.float32) == 1.0).all()
+    assert (eager.view(np.float32) != late.view(np.float32)).any()
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_test_wait_polling_lets_copies_land(schedule: str) -> None:
+    body = (
+        SETUP
+        + """
+    @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r20], 128;
+    @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r21], [%rd10], 128, [%r20];
+    POLL: mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r20], 0; @!%p2 bra POLL;
+    ld.shared.u32 %r5, [%r22]; st.global.u32 [%rd3], %r5;
+    """
+    )
+    data = np.arange(32, dtype=np.uint32) * 7
+    out, report, _ = copy_run(body, data, 32, schedule)
+    assert report.verdict == "clean", report.text()
+    assert (out == data).all()
