@@ -226,7 +226,7 @@ class _Walker:
         """Whether every thread of the CTA passes the barrier wherever it stands: if some did not, it would hang."""
         if operation.name in ("fa4.block_sync", "fa4.cluster_arrive"):
             return True
-        return operation.name == "fa4.named_barrier_sync" and python_value(operation.attributes["threads"]) == self._threads
+        return bool(operation.name == "fa4.named_barrier_sync" and python_value(operation.attributes["threads"]) == self._threads)
 
     def _wait(self, operation: Any, state: State) -> State:
         barrier = _barrier(operation)
