@@ -59,7 +59,7 @@ CHECK: tuple[Entry, ...] = (
         "lanes of one instruction store different values to one address",
         "threads {first} and {second} store different values to {where} with the one instruction on {line}",
         "let one lane store (elect, or if lane == 0), or give each lane its own address",
-        "Which lane's value remains is undefined.",
+        "Lanes are threads of their own, so two stores to one address in one instruction race (PTX ISA 8.7): which value remains is undefined.",
     ),
     Entry(
         "S027",

@@ -279,7 +279,7 @@ class HangExplainer(WaitGraph):
         best = causes[0]
         code = best.code
         mend = best.mend
-        if cycle and best.rank >= 4 and best.party in cycle:
+        if cycle and best.rank >= 4 and best.party in cycle and not mend.startswith("the same barrier"):
             code = "S056"
             mend = "break the cycle: " + "; or ".join(
                 f"let an arriver of {self.name(party.waiter)} arrive before it waits on {naming.line(cycle[(i + 1) % len(cycle)].waiter.site)}"

@@ -156,11 +156,7 @@ class WaitGraph:
         `loose`: who waits for an mbarrier that nobody has ever arrived on may wait for anybody."""
         if not party.arrivers or any(self.where.get(thread) in (None, party) for thread in party.arrivers):
             return False
-        edges = self.edges()
-        if loose:
-            for other in self.parties:
-                if other.barrier is not None and other.barrier.kind == "mbarrier" and not other.arrivers:
-                    edges[id(other)] = [third for third in self.parties if third is not other]
+        edges = self.edges(loose)
         reached: set[int] = set()
         queue = list(edges[id(party)])
         while queue:
@@ -172,8 +168,8 @@ class WaitGraph:
                 queue.extend(edges[id(one)])
         return True
 
-    def edges(self) -> dict[int, list[Party]]:
-        """By party (its identity): the parties whose threads it waits for."""
+    def edges(self, loose: bool) -> dict[int, list[Party]]:
+        """By party (its identity): the parties whose threads it waits for. `loose` as in `consequence`."""
         edges: dict[int, list[Party]] = {}
         for party in self.parties:
             targets = []
@@ -181,12 +177,14 @@ class WaitGraph:
                 other = self.where.get(thread)
                 if other is not None and other not in targets:
                     targets.append(other)
+            if loose and party.barrier is not None and party.barrier.kind == "mbarrier" and not party.arrivers:
+                targets = [other for other in self.parties if other is not party]
             edges[id(party)] = targets
         return edges
 
     def cycle(self) -> list[Party]:
         """Parties that wait for each other, in order; empty if there is no cycle."""
-        edges = self.edges()
+        edges = self.edges(loose=True)
         for start in self.parties:
             path: list[Party] = [start]
             seen = {id(start)}

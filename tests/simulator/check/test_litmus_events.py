@@ -392,3 +392,88 @@ def test_fence_sc_orders_by_runtime_order() -> None:
         d.check.fence(d.site("fence.sc.cta"), d.threads(0, [lane]), "sc", "cta")
     d.ld(lanes=[40], word=0)
     assert d.codes() == []
+
+
+@pytest.mark.parametrize(("scope", "codes"), [("cta", ["S029"]), ("cluster", [])])
+def test_refill_signalled_at_too_narrow_a_scope_is_a_review(scope: str, codes: list[str]) -> None:
+    """The peer has read its part of a multicast, tells the producer at .cta scope, and the producer refills: a review, for libraries do it."""
+    d = ready(2)
+    first = d.load(0, (0, 1))
+    landed = d.check.async_write_done(first)
+    for cta in (0, 1):
+        d.wait([landed], cta=cta)
+        d.ld(cta=cta)
+        d.proxy_fence(cta=cta)
+    own = d.arrive(range(64), 0, "cluster")
+    peer = d.arrive(range(64), 1, scope, target=0)
+    d.wait([own, peer], [0], 0, "cluster")
+    d.load(0, (0, 1))
+    assert d.codes() == codes
+
+
+def test_multicast_completion_tells_of_the_own_cta_only() -> None:
+    d = ready(2)
+    copy = d.load(0, (0, 1))
+    d.wait([d.check.async_write_done(copy)], cta=0)
+    d.ld(cta=0)
+    d.ld(cta=0, target=1)
+    assert d.codes() == ["S024"]
+
+
+def test_bulk_store_not_waited_at_exit() -> None:
+    d = Drive()
+    d.st()
+    d.proxy_fence()
+    d.bar()
+    copy = d.store()
+    d.check.async_write_done(copy)
+    assert d.end() == ["S032"]
+
+
+def test_inval_while_others_wait() -> None:
+    d = ready()
+    d.wait([d.arrive(range(64))])
+    d.barrier("inval")
+    assert d.codes() == ["S039"]
+
+
+@pytest.mark.parametrize(("ordered", "codes"), [(False, ["S041"]), (True, [])])
+def test_groups_that_share_a_named_barrier(ordered: bool, codes: list[str]) -> None:
+    d = Drive(1, 128)
+    for first in (0, 64):
+        site = d.site("bar.sync")
+        tokens = [d.check.release(site, d.threads(0, range(first + half, first + half + 32)), "cta") for half in (0, 32)]
+        d.check.named_phase(site, 0, 1, tokens)
+        d.check.join(site, d.threads(0, range(first, first + 64)), tokens, "cta")
+        if ordered:
+            d.bar()
+    assert d.codes() == codes
+
+
+def test_granules_split_without_losing_what_is_known() -> None:
+    """16-byte state, then single bytes: the race on one byte of four is still found, its neighbours stay silent."""
+    d = Drive()
+    threads = d.threads()
+    d.check.access(d.site("st.shared.v4.u32"), threads, "shared", TILE + 16 * threads, 16, "write", "weak", "cta", False)
+    d.bar()
+    d.check.access(d.site("ld.shared.v4.u32"), threads, "shared", TILE + 16 * threads, 16, "read", "weak", "cta", False)
+    d.check.access(d.site("st.shared.u8"), threads, "shared", OTHER + threads, 1, "write", "weak", "cta", False)
+    d.check.access(d.site("ld.shared.u8"), threads, "shared", TILE + 16 * threads + 3, 1, "read", "weak", "cta", False)
+    assert d.codes() == []
+    d.check.access(d.site("st.shared.u8"), threads[:1], "shared", np.array([TILE + 16 * 40 + 7]), 1, "write", "weak", "cta", False)
+    assert d.codes() == ["S020"]
+
+
+def test_many_readers_of_one_word() -> None:
+    """All read one word; the writer must be ordered after each of them, also when the lists of readers were made compact."""
+    d = Drive(1, 96)
+    d.st(lanes=[0], line=1)
+    d.bar()
+    for _ in range(2000):
+        d.ld(word=0, line=5)
+    token = d.arrive(range(64))
+    d.check.join(d.site("mbarrier.try_wait"), d.threads(0, [0]), [token], "cta")
+    d.st(lanes=[0], line=9)
+    assert "S020" in d.codes()
+    (finding,) = [f for f in d.check.findings.listed() if f.diagnostic.code == "S020"]
+    assert "warp 2" in str(finding.diagnostic.frames)
