@@ -112,7 +112,7 @@ def elect(warp: int | None = None, *, each_warp: bool = False) -> ConditionalBlo
 
     def condition() -> Value:
         elected = Value(trace.fa4("elect").result, bool_)
-        if each_warp or inside_warp or (warps == 1 and role_info is None):
+        if each_warp or inside_warp or warps == 1:
             return elected
         wanted = (role_info.first_warp if role_info is not None else 0) + (warp or 0)
         index = Value(trace.fa4("index", [], {"what": "warp"}).result, i32)

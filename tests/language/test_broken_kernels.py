@@ -127,4 +127,5 @@ def test_no_mutant_escapes_the_catalogue(name: str, tmp_path: Path) -> None:
             outcomes["refused"] += 1
         except Exception as error:
             raise AssertionError(f"{type(error).__name__}: {error}\n\n{ast.unparse(function)}") from error
-    assert min(outcomes.values()) > MUTANTS // 10, outcomes
+    assert outcomes["valid"] > 0, outcomes
+    assert outcomes["refused"] > MUTANTS // 4, outcomes
