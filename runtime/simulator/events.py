@@ -128,6 +128,15 @@ class Checker(Protocol):
     def proxy_fence(self, site: Instruction, threads: Ints, space: Literal["shared::cta", "shared::cluster", "global", "all"]) -> None:
         """fence.proxy.async."""
 
+    def tensormap_fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope, addresses: Ints | None) -> None:
+        """fence.proxy.tensormap::generic.release, or .acquire of the maps at `addresses` (global arena)."""
+
+    def tensor_map_changed(self, site: Instruction, threads: Ints, space: Space, addresses: Ints) -> None:
+        """The kernel writes 128-byte tensor maps at `addresses`."""
+
+    def tensor_map_used(self, site: Instruction, thread: int, address: int) -> None:
+        """A tensor copy by `thread` is about to read the map at a global address."""
+
     def init_fence(self, site: Instruction, threads: Ints) -> None:
         """fence.mbarrier_init.release.cluster."""
 

@@ -61,6 +61,7 @@ CODES = {
     "st_async_not_awaited": "S024",
     "swizzle_mismatch": "S045",
     "syncthreads_in_role": "S055",
+    "tensor_map_changed": "S043",
     "uninitialised_shared": "S101",
     "use_after_inval": "S037",
     "wgmma_operand_without_proxy_fence": "S021",

@@ -103,6 +103,13 @@ class HappensBefore(AsynchronousEvents):
         self.sync.steps.append(Step(site, "proxy fence", threads, self.clocks.epoch[threads]))
         self.clocks.bridge_fence(threads, space)
 
+    def tensormap_fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope, addresses: Ints | None) -> None:
+        """fence.proxy.tensormap::generic: "release" after a map was changed, "acquire" of the map at each address (global) before it is used."""
+        threads = threads.astype(np.int32, copy=False)
+        self.sync.fence(site, threads, order, scope)
+        if addresses is not None and order == "acquire":
+            self.tensor_maps.acquire(threads, addresses)
+
     def init_fence(self, site: Instruction, threads: Ints) -> None:
         self.sync.init_fence(site, threads.astype(np.int32, copy=False))
 

@@ -43,6 +43,7 @@ KINDS = {
     "S039": "lifetime",
     "S040": "barrier-misuse",
     "S041": "barrier-misuse",
+    "S043": "proxy",
     "S044": "layout",
     "S045": "layout",
     "S046": "race",

@@ -18,6 +18,7 @@ from fa4dsl.runtime.simulator.check.operations import Operation
 from fa4dsl.runtime.simulator.check.peers import Peers
 from fa4dsl.runtime.simulator.check.shadow import pack
 from fa4dsl.runtime.simulator.check.sync import Synchronisation
+from fa4dsl.runtime.simulator.check.tensor_maps import MAP_BYTES, TensorMaps
 from fa4dsl.runtime.simulator.check.tiles import Tiles
 from fa4dsl.runtime.simulator.check.token import Knowledge, ReleaseToken
 
@@ -61,6 +62,7 @@ class MemoryEvents:
         self.peers = Peers(self.of, self.clocks, self.findings, self.naming)
         self.tiles = Tiles(self.findings, self.naming)
         self.causes = Causes(self.of, self.clocks, self.sync, self.findings, self.naming, self.sites, self.operations)
+        self.tensor_maps = TensorMaps(self.findings, self.naming, self.spaces["global"], self.sites)
         self.first_operation = self.of.count + 1
         self.finished = False
 
@@ -203,3 +205,19 @@ class MemoryEvents:
             if operation == "inval":
                 return
         self.barriers.operation(site, threads, addresses, operation)
+
+    # -- tensor maps in memory
+    def tensor_map_changed(self, site: Instruction, threads: Ints, space: Space, addresses: Ints) -> None:
+        """tensormap.replace, or a copy of a whole map: 128 bytes at each address are written in the generic proxy."""
+        if space == "global":
+            self._map_access(site, threads, space, addresses, "write")
+
+    def tensor_map_used(self, site: Instruction, thread: int, address: int) -> None:
+        """A tensor copy is about to read the map at a global address."""
+        if self.tensor_maps.used(site, int(thread), int(address)):
+            self._map_access(site, np.array([thread], np.int32), "global", np.array([address], np.int64), "read")
+
+    def _map_access(self, site: Instruction, threads: Ints, space: Space, addresses: Ints, access: Access) -> None:
+        steps = np.arange(0, MAP_BYTES, 16)
+        for step in steps.tolist():
+            self.access(site, threads, space, addresses + step, 16, access, "weak", "cta", False)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from fa4dsl.runtime.ptx.instruction import Instruction
+import numpy as np
+
+from fa4dsl.runtime.ptx.instruction import Address, Instruction
+from fa4dsl.runtime.simulator.access import Generic
 from fa4dsl.runtime.simulator.decoder import Decoder, handles
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Selection
@@ -39,9 +43,7 @@ def fence(decoder: Decoder, instruction: Instruction) -> Step:
             name: Any = "shared::cta" if space == "shared" else space
             return told(lambda threads: checker.proxy_fence(instruction, threads, name))
         if kind.startswith("tensormap") or kind == "alias":
-            # descriptors are read where they lie at the time of the copy; the checker's tensormap rule works on their bytes
-            hook = getattr(checker, "tensormap_fence", None)
-            return told(lambda threads: hook(instruction, threads, words[2:])) if hook is not None else nothing
+            return _tensormap_fence(decoder, instruction, words[2:]) if kind.startswith("tensormap") and checker is not None else nothing
         decoder.unknown(instruction)
     if words[:1] == ["mbarrier_init"]:
         return told(lambda threads: checker.init_fence(instruction, threads))
@@ -55,3 +57,26 @@ def fence(decoder: Decoder, instruction: Instruction) -> Step:
     if reach is None:
         decoder.unknown(instruction)
     return told(lambda threads: checker.fence(instruction, threads, order, reach))
+
+
+def _tensormap_fence(decoder: Decoder, instruction: Instruction, words: Sequence[str]) -> Step:
+    """``fence.proxy.tensormap::generic.release.scope`` or ``...acquire.scope [map], 128``."""
+    machine, grid = decoder.machine, decoder.grid
+    checker = machine.checker
+    order: Any = "acquire" if "acquire" in words else "release"
+    scope: Any = next((word for word in words if word in ("cta", "cluster", "gpu", "sys")), "gpu")
+    place = None
+    if instruction.operands and isinstance(instruction.operands[0], Address):
+        row, offset = decoder.address(instruction, instruction.operands[0])
+        place = Generic(machine, instruction, row, offset, 128)
+
+    def run(threads: Selection) -> None:
+        assert checker is not None
+        if place is None:
+            checker.tensormap_fence(instruction, grid.event_thread[threads], order, scope, None)
+            return
+        for resolver, part in place.pieces(grid.arange[threads]):
+            maps = np.asarray(resolver.resolve(part), np.int64) + resolver.event_base() if resolver.event_space == "global" else None
+            checker.tensormap_fence(instruction, grid.event_thread[part], order, scope, maps)
+
+    return Step(run, visible=True)

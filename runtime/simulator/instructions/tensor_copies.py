@@ -83,6 +83,8 @@ class _Maps:
         machine = self.decoder.machine
         ((resolver, part),) = self.target.pieces(np.array([thread]))
         where = int(resolver.resolve(part)[0])
+        if machine.checker is not None and resolver.event_space == "global":
+            machine.checker.tensor_map_used(self.instruction, int(machine.grid.event_thread[thread]), where + int(resolver.event_base()))
         data = resolver.arena.bytes[where : where + MAP_BYTES].tobytes()
         found = self.known.get(data)
         if found is None:

@@ -48,12 +48,12 @@ def _replace(decoder: Decoder, instruction: Instruction, field: str, space: tupl
 
     def run(threads: Selection) -> None:
         machine.progress_marks += 1
-        if machine.checker is not None:
-            machine.checker.incomplete(
-                instruction, "a tensor map is changed by the kernel; whether its users are ordered after the change is not checked"
-            )
         for resolver, part in pieces(target, threads):
             offsets = np.asarray(resolver.resolve(part), np.int64)
+            if machine.checker is not None and resolver.event_space is not None:
+                machine.checker.tensor_map_changed(
+                    instruction, machine.grid.event_thread[part], resolver.event_space, offsets + resolver.event_base()
+                )
             for thread, offset in zip(machine.grid.arange[part].tolist(), offsets.tolist(), strict=True):
                 number = int(value[thread])
                 if field == "elemtype" and number not in ELEMENT_TYPES:
@@ -82,6 +82,13 @@ def _copy(decoder: Decoder, instruction: Instruction) -> Step:
     def run(threads: Selection) -> None:
         machine.progress_marks += 1
         columns = np.arange(SIZE)
+        if machine.checker is not None:
+            # The warp copies together; its first lane stands for it, and all of its lanes release.
+            numbers = machine.grid.arange[threads]
+            first = numbers[np.unique(numbers >> 5, return_index=True)[1]]
+            maps = np.asarray(target.resolve(first), np.int64) + target.event_base()
+            machine.checker.tensor_map_changed(instruction, machine.grid.event_thread[first], "global", maps)
+            machine.checker.tensormap_fence(instruction, machine.grid.event_thread[threads], "release", "gpu", None)
         data = machine.memory.shared.bytes[np.asarray(source.resolve(threads), np.int64)[:, None] + columns]
         machine.memory.globals.bytes[np.asarray(target.resolve(threads), np.int64)[:, None] + columns] = data
 
