@@ -150,7 +150,7 @@ def tile_copy(rows: int = 16, columns: int = 32, swizzle: str = "none") -> Artif
     body = f"""
 .shared .align 8 .b64 barrier;
 setp.ne.u32 %p1, %r1, 0; @%p1 ret;
-mov.u64 %d1, p0; mov.u64 %d2, p1; ld.param.u32 %r4, [p2]; ld.param.u32 %r5, [p3];
+mov.u64 %d1, p0; mov.u64 %d2, p1; cvta.param.u64 %d1, %d1; cvta.param.u64 %d2, %d2; ld.param.u32 %r4, [p2]; ld.param.u32 %r5, [p3];
 mov.u32 %r6, smem; mov.u32 %r7, barrier;
 mbarrier.init.shared.b64 [%r7], 1; fence.mbarrier_init.release.cluster; fence.proxy.async;
 mbarrier.arrive.expect_tx.shared.b64 _, [%r7], {rows * columns * 4};
@@ -177,7 +177,7 @@ div.u32 %r13, %r12, {columns}; rem.u32 %r14, %r12, {columns}; mad.lo.u32 %r13, %
 shl.b32 %r15, %r12, 2; add.u32 %r15, %r15, %r11; st.shared.f32 [%r15], %f1;
 add.u32 %r12, %r12, 128; bra fill; filled:
 fence.proxy.async; bar.sync 0; setp.ne.u32 %p1, %r1, 0; @%p1 ret;
-mov.u64 %d1, p0; mov.u32 %r10, 0; mov.u32 %r8, {positions}; sub.u32 %r8, %r8, %r4;
+mov.u64 %d1, p0; cvta.param.u64 %d1, %d1; mov.u32 %r10, 0; mov.u32 %r8, {positions}; sub.u32 %r8, %r8, %r4;
 add.u32 %r9, %r5, %r4; mad.lo.u32 %r9, %r9, %r7, %r6;
 cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group [%d1, {coordinates}], [%r11];
 cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; ret;"""

@@ -200,7 +200,7 @@ class Resolver:
         mask = self.alignment - 1
 
         def resolve(threads: Selection) -> Ints:
-            offsets = self.values(threads) - CONSTANT_WINDOW
+            offsets = self.values(threads)
             bad = (offsets < 0) | (offsets > limit)
             if bad.any():
                 self.outside(threads, bad, "outside the kernel's parameters and constants")
@@ -226,7 +226,7 @@ class Generic:
         self.machine, self.site, self.row, self.offset = machine, site, row, offset
         self.resolvers = {
             "global": Resolver(machine, site, "global", row, offset, size, alignment),
-            "const": Resolver(machine, site, "const", row, offset, size, alignment),
+            "const": Resolver(machine, site, "const", row, offset - CONSTANT_WINDOW, size, alignment),
             "local": Resolver(machine, site, "local", row, offset - LOCAL_WINDOW, size, alignment),
             "shared": Resolver(machine, site, "shared::cluster", row, offset - SHARED_WINDOW, size, alignment),
         }
@@ -245,8 +245,15 @@ class Generic:
         stray = values < np.uint64(GLOBAL_BASE)
         stray |= values >= np.uint64(SHARED_WINDOW + WINDOW_BYTES)
         if stray.any():
-            self.resolvers["global"].outside(threads, stray, "outside every memory window" if low or not stray.any() else "a null pointer")
+            self.resolvers["global"].outside(threads, stray, self._stray_reason(int(values[stray][0])))
         return found
+
+    def _stray_reason(self, value: int) -> str:
+        if value < self.machine.memory.constant_bytes:
+            return "a null pointer" + (", or a parameter's or constant's own address, which cvta makes a generic one" if value % 4 == 0 else "")
+        if value < WINDOW_BYTES:
+            return "outside every memory window: an address of one state space, which cvta makes a generic one"
+        return "outside every memory window"
 
 
 Target: TypeAlias = "Resolver | Generic"

@@ -9,7 +9,7 @@ import numpy as np
 
 from fa4dsl.runtime.diagnostics import Location, fail
 from fa4dsl.runtime.ptx.instruction import Address, Immediate, Instruction, Negated, Operand, Register, Sink, Special, Symbol
-from fa4dsl.runtime.simulator.layout import CONSTANT_WINDOW, GLOBAL_BASE
+from fa4dsl.runtime.simulator.layout import GLOBAL_BASE
 from fa4dsl.runtime.simulator.numerics import lookup
 from fa4dsl.runtime.simulator.program import Program, Step
 from fa4dsl.runtime.simulator.selection import Row, Selection, narrow, size
@@ -124,8 +124,6 @@ class Decoder:
             return row
         if item.space == "global":
             return self.constant(GLOBAL_BASE + start, dtype)
-        if item.space == "const" or self.is_kernel_parameter(name):
-            return self.constant(CONSTANT_WINDOW + start, dtype)
         return self.constant(start, dtype)
 
     def is_kernel_parameter(self, name: str) -> bool:

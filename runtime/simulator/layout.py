@@ -2,7 +2,8 @@
 
 Generic 64-bit addresses are split into windows, as on the hardware. A shared address is 32 bits: the block's rank in its cluster in bits 24 and
 up, then the offset behind a small reserved area; so a shared::cta address is also a valid shared::cluster address of the own block.
-Global addresses and those of kernel parameters and constants are the same in their own space and as generic ones.
+Only global addresses are the same in their own space and as generic ones: a kernel parameter or constant has a small address of its own, and is
+reached by a generic one only after cvta.
 """
 
 from __future__ import annotations

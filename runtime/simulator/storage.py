@@ -122,7 +122,7 @@ class Storage:
         if target.space == "global":
             return GLOBAL_BASE + start
         if target.space == "const":
-            return CONSTANT_WINDOW + start
+            return start + (CONSTANT_WINDOW if generic else 0)
         if target.space == "shared":
             return RESERVED_SHARED + start + (SHARED_WINDOW if generic else 0)
         return start + (LOCAL_WINDOW if generic else 0)

@@ -12,8 +12,9 @@ from fa4dsl.runtime.simulator.selection import Selection
 
 _WINDOW_OF = {
     "global": 0,
-    "const": 0,
-    "param": 0,
+    "const": CONSTANT_WINDOW,
+    "param": CONSTANT_WINDOW,
+    "param::func": LOCAL_WINDOW,
     "local": LOCAL_WINDOW,
     "shared": SHARED_WINDOW,
     "shared::cta": SHARED_WINDOW,
@@ -24,7 +25,10 @@ _WINDOW_OF = {
 @handles("cvta")
 def cvta(decoder: Decoder, instruction: Instruction) -> Step:
     """``cvta{.to}.space.u64 d, a``."""
-    words = [word.split("::entry")[0].split("::func")[0] for word in instruction.modifiers]
+    words = [word.removesuffix("::entry") for word in instruction.modifiers]
+    if not decoder.function.entry:
+        # A function's own parameters lie in the thread's local memory.
+        words = ["param::func" if word == "param" else word for word in words]
     back = words[:1] == ["to"]
     space = words[1 if back else 0]
     if space not in _WINDOW_OF:
