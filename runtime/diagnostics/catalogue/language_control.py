@@ -234,7 +234,7 @@ ENTRIES: tuple[Entry, ...] = (
         "Roles that share warps",
         "the role {name!r} takes warps of the role {other!r}",
         "leave first_warp out, or move it past the other role's warps",
-        "A warp has one role.",
+        "A warp has one role: its registers are set for it and its barriers count on it, so no two roles may claim it.",
         failing=kernel('with role("a", warps=2):', "    x[0] = 1.0", 'with role("b", warps=2, first_warp=1):', "    x[1] = 1.0"),
         fixed=kernel('with role("a", warps=2):', "    x[0] = 1.0", 'with role("b", warps=2, first_warp=2):', "    x[1] = 1.0"),
     ),

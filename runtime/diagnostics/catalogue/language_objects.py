@@ -284,7 +284,7 @@ ENTRIES: tuple[Entry, ...] = (
         "A named barrier of an impossible number of threads",
         "a named barrier joins 32 to 1024 threads in whole warps, not {given}",
         "count whole warps: 32 times their number",
-        "bar.sync counts warps.",
+        "bar.sync counts warps: the number of threads is a multiple of 32, at most the 1024 of a CTA (PTX ISA, bar).",
         failing=kernel("named_barrier(48).sync()"),
         fixed=kernel("named_barrier(64).sync()"),
     ),
