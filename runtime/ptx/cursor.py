@@ -19,7 +19,7 @@ class Cursor:
         self.position = 0
 
     def peek(self, ahead: int = 0) -> Token:
-        return self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+        return self.tokens[self.position + ahead]
 
     def next(self) -> Token:
         token = self.tokens[self.position]

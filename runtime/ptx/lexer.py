@@ -39,7 +39,7 @@ _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34, "a": 7
 
 
 def tokenize(text: str, name: str) -> list[Token]:
-    """The tokens of `text`, with an "end" token last. Raises S001 on a character that PTX does not know; `name` is the file's name in messages."""
+    """The tokens of `text`, with "end" tokens last. Raises S001 on a character that PTX does not know; `name` is the file's name in messages."""
     tokens: list[Token] = []
     position, line = 0, 1
     match = _TOKEN.match
@@ -62,5 +62,7 @@ def tokenize(text: str, name: str) -> list[Token]:
             append(Token("number", str(_ESCAPES.get(body[1], ord(body[1])) if body[0] == "\\" else ord(body)), line))
         else:
             append(Token(kind, found.group(), line))  # type: ignore[arg-type]
+    # two of them, so that the parser may always look one token ahead
+    append(Token("end", "", line))
     append(Token("end", "", line))
     return tokens
