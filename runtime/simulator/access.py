@@ -250,7 +250,9 @@ class Generic:
 
     def _stray_reason(self, value: int) -> str:
         if value < self.machine.memory.constant_bytes:
-            return "a null pointer" + (", or a parameter's or constant's own address, which cvta makes a generic one" if value % 4 == 0 else "")
+            return "a null pointer" + (
+                ", or a parameter's or constant's own address, which cvta makes a generic one" if value % 4 == 0 else ""
+            )
         if value < WINDOW_BYTES:
             return "outside every memory window: an address of one state space, which cvta makes a generic one"
         return "outside every memory window"
