@@ -106,8 +106,12 @@ def refilled(machine: Machine, guards: list[Barrier]) -> bool:
 
 
 def left_over(machine: Machine, barrier: Barrier) -> None:
-    """The kernel ends in the middle of a phase: an error where the arrivals do not add up to the declared count."""
-    _count_mismatch(machine, barrier, barrier.arrivals[-1][0].node)
+    """The kernel ends in the middle of a phase, or different threads have completed phases that nobody waits for: an error where the
+    arrivals do not add up to the declared count."""
+    if barrier.arrivals:
+        _count_mismatch(machine, barrier, barrier.arrivals[-1][0].node)
+    elif len(barrier.turned_by) > 1 and barrier.phase > _turns(machine, barrier)[1]:
+        _count_mismatch(machine, barrier, machine.program.allocations[barrier.instance[1]])
 
 
 def too_many(machine: Machine, barrier: Barrier) -> None:
@@ -226,6 +230,8 @@ def _own_fault(machine: Machine, barrier: Barrier, event: Event) -> bool:
                 blame=name,
             )
         return True
+    if barrier.phase and barrier.pending == barrier.declared:
+        return False  # earlier phases completed, and nothing has come to this one: who should arrive is at fault, not the count
     return _count_mismatch(machine, barrier, event.node, event)
 
 

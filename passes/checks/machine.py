@@ -54,6 +54,8 @@ class Barrier:
     """Clocks released by the last completed phase."""
     arrivals: list[tuple[Event, Party, int]] = field(default_factory=list)
     """Of this phase."""
+    turned_by: set[frozenset[int]] = field(default_factory=set)
+    """The sets of parties that have completed phases."""
     all_arrivals: dict[tuple[int, int], tuple[Event, Party, int]] = field(default_factory=dict)
     """One for each operation and party, ever."""
     copies: list[Event] = field(default_factory=list)
@@ -109,7 +111,7 @@ class Machine:
             for barrier in self.barriers.values():
                 if barrier.expected < 0:
                     surplus(self, barrier)
-                elif 0 < barrier.pending < barrier.declared:
+                elif barrier.seen:
                     left_over(self, barrier)
         self.touches.finish()
 
@@ -264,6 +266,7 @@ class Machine:
             lapped(self, barrier)
             self.stopped = True
         barrier.phase += 1
+        barrier.turned_by.add(frozenset(party.number for _, party, _ in barrier.arrivals))
         self.version += 1
         barrier.pending = barrier.declared
         barrier.waited = False

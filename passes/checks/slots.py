@@ -102,9 +102,9 @@ class Slots:
             key = (instance[0], event.array, offset)
             last = self.fills.get(key)
             if last is not None and last.event.node is not None:
-                others = {number: seen for number, seen in last.readers.items() if number != party.number}
+                others = {number: seen for number, seen in last.readers.items() if not self._one_warp(machine.parties[number], party)}
                 phase = machine.barrier(last.instance).phase
-                unread = phase >= last.phase and not last.readers and self._will_wait(last, party)
+                unread = phase >= last.phase and not others and self._will_wait(last, party)
                 unknown = others and not any(party.clock[number] > seen[0] for number, seen in others.items())
                 if unread or unknown:
                     wait = next(iter(others.values()))[1] if others else self._will_wait(last, party)
@@ -134,6 +134,13 @@ class Slots:
             if any(item[0] == array and item[1] == offset for item in ranges)
         ]
 
+    def _one_warp(self, reader: Party, copier: Party) -> bool:
+        """Whether a reader lives in the copier's warps: their lanes move together through the collectives between a read and the next copy."""
+        if reader.rank != copier.rank:
+            return False
+        warp = self.machine.launch.warp
+        return bool(numpy.isin(warp[reader.lanes], warp[copier.lanes]).all())
+
     def is_reader(self, event: Event, party: Party) -> bool:
         """Whether a wait is one for copied data, by a party that does not copy itself."""
         return event.barrier in self.signalled and party.number not in self.copiers
@@ -142,7 +149,7 @@ class Slots:
         """A wait of another party, still to come, for the barrier of a fill."""
         rank, name, index = fill.instance
         for party in self.machine.parties:
-            if party.rank == rank and party is not copier:
+            if party.rank == rank and not self._one_warp(party, copier):
                 for event in party.steps[party.position :]:
                     if event.kind == "wait" and event.barrier == name and _at(event.index, party) == index:
                         return event

@@ -219,3 +219,63 @@ def test_frames_follow_calls() -> None:
     (found,) = reports(text)
     places = [(frame.location.file, frame.location.line, frame.label) for frame in found.frames]
     assert places[:2] == [("helper.py", 3, "waits here"), ("kernel.py", 40, "called from here")]
+
+
+def buffered(end: str, threads: int = 128) -> str:
+    """One role does all: thread 0 loads a tile, everybody waits and uses it, `end` closes the turn."""
+    setup = (m.barrier("full"), m.array("tile", 128), m.init("full"), m.sync())
+    turn = (
+        "%phase = arith.andi %i, %c1 : i32",
+        m.when("%first", m.arrive_expect("full"), m.load("tile", "full")),
+        m.wait("full", "%phase"),
+    )
+    return m.kernel(
+        *setup, m.loop("%trips", *turn, *([end] if end else [])), threads=threads, arguments="%source: !llvm.ptr<1>, %trips: i32"
+    )
+
+
+def test_one_role_that_loads_and_reads() -> None:
+    assert codes(buffered(m.sync())) == []
+    assert codes(buffered(m.named_sync(128))) == []
+    assert codes(buffered("", threads=32)) == []  # one warp: its lanes move together
+    assert codes(buffered("")) == ["C125"]
+
+
+def test_an_mbarrier_waited_for_again_and_again() -> None:
+    """A barrier that completes once may be waited for in every turn (a tile loaded before the loop)."""
+    setup = (
+        m.barrier("full"),
+        m.array("tile", 128),
+        m.init("full"),
+        m.sync(),
+        m.when("%first", m.arrive_expect("full"), m.load("tile", "full")),
+    )
+    text = m.kernel(*setup, m.loop("%trips", m.wait("full")), arguments="%source: !llvm.ptr<1>, %trips: i32")
+    assert codes(text) == []
+
+
+def test_prologue_and_main_loop() -> None:
+    """The producer fills two slots first, then n - 2 more; the consumer turns n times. With n below 2 the ends differ: a note at most."""
+    prologue = "\n".join(
+        m.arrive_expect("full", index=f"%c{i}") + "\n" + m.load("ring", "full", offset=f"%c{i * 512}", index=f"%c{i}") for i in range(2)
+    )
+    rest = m.loop(
+        "%less",
+        "%slot = arith.andi %i, %c1 : i32\n%round = arith.shrui %i, %c1 : i32\n%phase = arith.andi %round, %c1 : i32\n%at = arith.muli %slot, %c512 : i32",
+        m.wait("empty", "%phase", "%slot"),
+        m.arrive_expect("full", index="%slot"),
+        m.load("ring", "full", offset="%at", index="%slot"),
+    )
+    consume = m.loop(
+        "%trips",
+        "%slot = arith.andi %i, %c1 : i32\n%round = arith.shrui %i, %c1 : i32\n%phase = arith.andi %round, %c1 : i32",
+        m.wait("full", "%phase", "%slot"),
+        m.when("%second", m.arrive("empty", "%slot")),
+    )
+    setup = (m.barrier("full", count=2), m.barrier("empty", count=2), m.array("ring", 256), m.init("full"), m.init("empty"), m.sync())
+    less = "%two = arith.constant 2 : i32\n%less = arith.subi %trips, %two : i32"
+    roles = (m.role("producer", 0, 1, m.when("%first", prologue, rest)), m.role("consumer", 1, 1, consume))
+    text = m.kernel(*setup, less, *roles, threads=64, arguments="%source: !llvm.ptr<1>, %trips: i32")
+    assert errors(text) == []
+    wrong = text.replace("%two = arith.constant 2", "%two = arith.constant 3")
+    assert errors(wrong) == ["C105"]
