@@ -170,3 +170,18 @@ def test_check_needs_to_know_on_what(folder: Path, capsys: pytest.CaptureFixture
     assert "--launch" in capsys.readouterr().err
     assert invoke(["check", "splitk-combine", "--schedules", ","]) == UNUSABLE
     assert invoke(["check", "splitk-combin"]) == UNUSABLE
+
+
+SMALL = {
+    "S005": ".reg .b32 %r<2>;\nmov.u32 %r1, nowhere;\nret;",
+    "S050": ".reg .pred %p;\n.shared .align 8 .b64 bar;\nmbarrier.init.shared::cta.b64 [bar], 1;\n"
+    "W: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0;\n@!%p bra W;\nret;",
+}
+
+
+@pytest.mark.parametrize("code", SMALL)
+def test_small_programs(tmp_path: Path, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.ptx").write_text(f".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k() {{\n{SMALL[code]}\n}}\n")
+    (tmp_path / "k.json").write_text('{"kernel": "k", "grid": [1, 1, 1], "block": [1, 1, 1]}')
+    assert simulate(tmp_path, "k", "--json") in (WRONG, UNUSABLE)
+    assert code in {finding["code"] for finding in printed_object(capsys)["findings"]}
