@@ -82,7 +82,7 @@ def hashed(x: np.ndarray) -> np.ndarray:
 
 def reference(groups: int, partitions: int, rows: int) -> np.ndarray:
     """float64 [groups, rows, 128]."""
-    index = (np.arange(groups)[:, None] * 131 + np.arange(partitions)) [..., None] * 257 + np.arange(rows)
+    index = (np.arange(groups)[:, None] * 131 + np.arange(partitions))[..., None] * 257 + np.arange(rows)
     partial = hashed(index[..., None] * 128 + np.arange(DEPTH) + 17).astype(np.float64)
     scores = 3.0 * hashed(index + 0x51ED27).astype(np.float64)
     weight = np.exp2(scores - scores.max(axis=1, keepdims=True))
@@ -93,9 +93,7 @@ def reference(groups: int, partitions: int, rows: int) -> np.ndarray:
 def hand_written(folder: Path) -> dict[tuple[int, int, int], dict[str, float]]:
     """Builds and runs section E: (rows, P, groups) to microseconds by design."""
     program = folder / "floor_cluster"
-    subprocess.run(
-        ["nvcc", "-O3", "-std=c++17", "-gencode=arch=compute_90a,code=sm_90a", str(SOURCE), "-o", str(program)], check=True
-    )
+    subprocess.run(["nvcc", "-O3", "-std=c++17", "-gencode=arch=compute_90a,code=sm_90a", str(SOURCE), "-o", str(program)], check=True)
     text = subprocess.run([str(program), "E"], check=True, capture_output=True, text=True, timeout=300).stdout
     found: dict[tuple[int, int, int], dict[str, float]] = {}
     for line in text.splitlines():

@@ -35,7 +35,7 @@ from fa4dsl import (
     warp,
     where,
 )
-from fa4dsl.kernels.softmax_weights import softmax_weights
+from fa4dsl.kernels.softmax_weights import reciprocal, softmax_weights
 
 QUAD = 4
 
@@ -74,6 +74,16 @@ def push_statistics(statistics_of, source, sums, arrived, rank, valid_quads, *, 
 
 
 @device_function
+def combine_quad(maxima, totals, values, scale_log2e, *, c):
+    """One quad of the result from everybody's: the weighted sum, divided at the end so that the weights' sum is off the critical path."""
+    weights, largest, total = softmax_weights(maxima, totals, scale_log2e, c=c)
+    result = weights[0] * values[0]
+    for slot in static_range(1, c.partitions):
+        result += weights[slot] * values[slot]
+    return result * reciprocal(total), largest, total
+
+
+@device_function
 def combine_share(slots, sums, rank, valid_quads, write, sink, scale_log2e, *, c):
     """Combines this CTA's share from its slots (`push`, `push_bulk`) and hands each quad to `write(sink, row, quad, values, largest, total)`."""
     first, count, first_row, _ = share_of(rank, valid_quads, c=c)
@@ -85,17 +95,8 @@ def combine_share(slots, sums, rank, valid_quads, write, sink, scale_log2e, *, c
             for slot in static_range(c.partitions):
                 maxima[slot], totals[slot] = sums[slot, row - first_row]
                 values[slot] = slots[slot, own]
-            result, largest, total = _weighted(maxima, totals, values, scale_log2e, c=c)
+            result, largest, total = combine_quad(maxima, totals, values, scale_log2e, c=c)
             write(sink, row, first + own - row * c.row_quads, result, largest, total, c=c)
-
-
-@device_function
-def _weighted(maxima, totals, values, scale_log2e, *, c):
-    weights, largest, total = softmax_weights(maxima, totals, scale_log2e, c=c)
-    result = weights[0] * values[0]
-    for slot in static_range(1, c.partitions):
-        result += weights[slot] * values[slot]
-    return result, largest, total
 
 
 @device_function
@@ -107,8 +108,8 @@ def push(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_lo
     arrived = mbarrier(1, scope="cluster", name="arrived")
     _, count, _, rows = share_of(rank, valid_quads, c=c)
     with thread(0):
-        arrived.arrive(bytes=c.partitions * (16 * count + 8 * rows))
-    cluster.arrive()
+        arrived.arrive(bytes=c.partitions * (16 * count + 8 * rows), order="relaxed")
+    cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
     values = load_tile(quad_of, source, valid_rows, c=c)
     cluster.wait()  # everybody has armed the barrier
     for k in static_range(c.quads_per_thread):
@@ -131,8 +132,8 @@ def push_bulk(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
     arrived = mbarrier(1, scope="cluster", name="arrived")
     _, count, _, rows = share_of(rank, valid_quads, c=c)
     with thread(0):
-        arrived.arrive(bytes=c.partitions * (16 * count + 8 * rows))
-    cluster.arrive()
+        arrived.arrive(bytes=c.partitions * (16 * count + 8 * rows), order="relaxed")
+    cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
     values = load_tile(quad_of, source, valid_rows, c=c)
     flat = stage.reshape(c.partitions * c.share, QUAD)
     for k in static_range(c.quads_per_thread):
@@ -160,7 +161,7 @@ def pull_wide(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
     stage = shared(f32, (c.quads, QUAD), name="stage")
     maxsum = shared(f32, (c.rows, 2), name="maxsum")
     publish = mbarrier(c.partitions * (c.threads // 32), scope="cluster", name="publish")
-    cluster.arrive()
+    cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
     values = load_tile(quad_of, source, valid_rows, c=c)
     for k in static_range(c.quads_per_thread):
         quad = thread.index() + k * c.threads
@@ -176,15 +177,21 @@ def pull_wide(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
         publish.on(lane.index()).arrive()  # releases this warp's stores to that peer
     publish.wait()
     first, count, _, _ = share_of(rank, valid_quads, c=c)
+    results, scales = registers(f32, (c.share_per_thread, QUAD)), registers(f32, (c.share_per_thread, 2))
     for k in static_range(c.share_per_thread):
-        own = thread.index() + k * c.threads
-        if own < count:
-            row = (first + own) // c.row_quads
+        quad = first + thread.index() + k * c.threads
+        if quad < first + count:
+            row = quad // c.row_quads
             maxima, totals, parts = registers(f32, c.partitions), registers(f32, c.partitions), registers(f32, (c.partitions, QUAD))
             for slot in static_range(c.partitions):
                 peer = (rank + slot) % c.partitions
                 maxima[slot], totals[slot] = maxsum.on(peer)[row]
-                parts[slot] = stage.on(peer)[first + own]
-            result, largest, total = _weighted(maxima, totals, parts, scale_log2e, c=c)
-            write(sink, row, first + own - row * c.row_quads, result, largest, total, c=c)
-    cluster.sync()  # peers may still be reading our stage
+                parts[slot] = stage.on(peer)[quad]
+            results[k], scales[k, 0], scales[k, 1] = combine_quad(maxima, totals, parts, scale_log2e, c=c)
+    cluster.arrive()  # our reads are done; before the stores, so that the release does not wait for them
+    for k in static_range(c.share_per_thread):
+        quad = first + thread.index() + k * c.threads
+        if quad < first + count:
+            row = quad // c.row_quads
+            write(sink, row, quad - row * c.row_quads, results[k], scales[k, 0], scales[k, 1], c=c)
+    cluster.wait()  # peers may still be reading our stage

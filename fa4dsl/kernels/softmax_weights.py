@@ -14,9 +14,9 @@ LN_2 = log(2.0)
 
 @device_function
 def softmax_weights(maxima, sums, scale_log2e, *, c):
-    """Weight of each partial result: l_i * exp2((m_i - M) * c), normalised; zero where it is empty, all zero if every one is.
+    """Weight of each partial result, l_i * exp2((m_i - M) * c), not yet divided by their sum; zero where it is empty.
 
-    maxima, sums: register arrays of P f32; -inf and 0 mark an empty one. Returns the weights, M and the total that they were divided by. The
+    maxima, sums: register arrays of P f32; -inf and 0 mark an empty one. Returns the weights, M and the weights' sum, in slot order. The
     differences are multiplied by `scale_log2e` only with `c.use_fma`.
     """
     count = len(maxima)
@@ -26,9 +26,13 @@ def softmax_weights(maxima, sums, scale_log2e, *, c):
         difference = maxima[slot] - largest
         scaled = sums[slot] * exp2(difference * scale_log2e if c.use_fma else difference)
         weights[slot] = where(sums[slot] > 0.0, scaled, 0.0)
-    total = sum(weights)
-    weights *= where(total > 0.0, rcp(total), 0.0)
-    return weights, largest, total
+    return weights, largest, sum(weights)
+
+
+@device_function
+def reciprocal(total):
+    """1 / total; 0 where nothing was summed, so that a row that is empty everywhere becomes 0."""
+    return where(total > 0.0, rcp(total), 0.0)
 
 
 @device_function
