@@ -24,6 +24,7 @@ from fa4dsl.runtime.simulator.selection import Ints, Row, Selection, narrow
 
 if TYPE_CHECKING:
     from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.events import Space
     from fa4dsl.runtime.simulator.machine import Machine
     from fa4dsl.runtime.simulator.memory import Arena
 
@@ -57,7 +58,7 @@ class Resolver:
         }[space]()  # fmt: skip
 
     @property
-    def event_space(self) -> str | None:
+    def event_space(self) -> Space | None:
         """The checker's name of the space, None for what it does not watch."""
         return "global" if self.space == "global" else "shared" if self.space.startswith("shared") else None
 

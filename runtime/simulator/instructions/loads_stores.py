@@ -128,7 +128,7 @@ def watch(
         numbers = grid.event_thread[threads]
         addresses = offsets + resolver.event_base()
         # a vector is a set of scalar accesses of at most 64 bits
-        checker.access(instruction, numbers, space, addresses, size, access, order, scope, remote, values)  # type: ignore[arg-type]
+        checker.access(instruction, numbers, space, addresses, size, access, order, scope, remote, values)
 
     return tell
 
