@@ -64,6 +64,7 @@ CODES = {
     "tensor_map_changed": "S043",
     "uninitialised_shared": "S101",
     "use_after_inval": "S037",
+    "wgmma_accumulators_early": "S047",
     "wgmma_operand_without_proxy_fence": "S021",
 }
 

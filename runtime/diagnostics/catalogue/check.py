@@ -200,4 +200,12 @@ CHECK: tuple[Entry, ...] = (
         "barrier.cluster.arrive.relaxed and relaxed mbarrier operations order execution, not memory: without a fence.acq_rel of sufficient scope before the arrive (and after a relaxed wait) earlier "
         "accesses are not visible to others (PTX ISA 8.8, 9.7.13.3).",
     ),
+    Entry(
+        "S047",
+        "registers of a wgmma touched before it has ended",
+        "{instruction} on {use} touches registers of the wgmma on {product}, which may still be in flight: no wgmma.wait_group covers it",
+        "execute wgmma.wait_group {count} after committing the group of {product}, before {use}",
+        "wgmma.mma_async writes its accumulators, and reads a register operand, asynchronously: until wgmma.wait_group has covered its group the registers must not be touched, except as accumulators of "
+        "further wgmma of the same shape (PTX ISA 9.7.15).",
+    ),
 )

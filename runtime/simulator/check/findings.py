@@ -47,6 +47,7 @@ KINDS = {
     "S044": "layout",
     "S045": "layout",
     "S046": "race",
+    "S047": "race",
     "S050": "deadlock",
     "S051": "deadlock",
     "S052": "tx",
