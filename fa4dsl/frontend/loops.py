@@ -273,8 +273,7 @@ def _if_still(self: Statements, running: Any, thunk: Callable[[], Any]) -> Any:
     """``running and thunk()``: after a `break` the condition is not evaluated again."""
     trace = self.trace
     operation = trace.create("scf.if", [running], ["i1"], regions=2)
-    for region, inner in zip(operation.regions, (thunk, lambda: constant(False, bool_).ir), strict=True):
+    for position, region in enumerate(operation.regions):
         with trace.at_block(region.blocks.append()):
-            value = inner()
-            trace.create("scf.yield", [value])
+            trace.create("scf.yield", [thunk() if position == 0 else constant(False, bool_).ir])
     return operation.results[0]

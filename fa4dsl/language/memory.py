@@ -72,7 +72,7 @@ def check_width(dtype: DType, width: Any) -> int:
     if not is_integer(width) or width < 1 or width * dtype.bytes not in LOADS:
         legal = ", ".join(str(size // dtype.bytes) for size in LOADS if size >= dtype.bytes)
         trace.fail("L060", trace.place_of(width), dtype=dtype, width=describe(width) if not is_integer(width) else width, legal=legal)
-    return width * dtype.bytes
+    return int(width) * dtype.bytes
 
 
 def read(pointer: Value, width: int, order: str = "weak", scope: str | None = None, cache: str | None = None) -> Any:
