@@ -48,11 +48,15 @@ def test_watchdog_tells_a_hang(torch: Any) -> None:
 def test_watchdog_tells_work_ahead(torch: Any) -> None:
     flag = torch.zeros(1, dtype=torch.int32, device="cuda")
     x = torch.zeros(128, dtype=torch.int32, device="cuda")
+    # Loaded beforehand: the driver loads no code while a kernel runs, so a first launch would wait for the one ahead.
+    artifact = samples.increment()
+    artifact[1](x, 1)
     samples.spin()[1](flag, 1_000_000_000)
     with pytest.raises(Fa4dslError) as error:
-        launch(samples.increment(), 1, (x, 1), watchdog=0.1)
+        launch(artifact, 1, (x, 1), watchdog=0.1)
     assert error.value.code == "R077" and "not begun" in str(error.value)
     torch.cuda.synchronize()
+    assert x.tolist() == [2] * 128
 
 
 def test_a_fault_names_kernel_and_arguments() -> None:

@@ -70,7 +70,7 @@ def test_explicit_streams(torch: Any, cupy: Any) -> None:
     x = torch.zeros(128, dtype=torch.int32, device="cuda")
     torch.cuda.synchronize()
     own = torch.cuda.Stream()
-    for stream in (own, own.cuda_stream, cupy.cuda.ExternalStream(own.cuda_stream)):
+    for stream in (own, own.cuda_stream, cupy.cuda.Stream.from_external(own)):
         kernel(x, 1, stream=stream)
     own.synchronize()
     assert x.tolist() == [3] * 128
@@ -116,12 +116,17 @@ def test_graph_capture(torch: Any) -> None:
 
 
 def test_copying_launch_is_not_captured(torch: Any) -> None:
-    x = np.zeros(128, np.int32)
+    x, there = np.zeros(128, np.int32), torch.zeros(128, dtype=torch.int32, device="cuda")
     stream = torch.cuda.Stream()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream, capture_error_mode="relaxed"), pytest.raises(Fa4dslError) as error:
-        launch(samples.increment(), 1, (x, 1), copy=True, stream=stream)
+    with torch.cuda.graph(graph, stream=stream, capture_error_mode="relaxed"):
+        there.add_(1)
+        with pytest.raises(Fa4dslError) as error:
+            launch(samples.increment(), 1, (x, 1), copy=True, stream=stream)
+        samples.increment()[1](there, 1, stream=stream)
     assert code(error) == "R079"
+    graph.replay()
+    assert there.tolist() == [2] * 128 and not x.any()
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
