@@ -3,7 +3,7 @@
 from fa4dsl.runtime.diagnostics.entry import Entry
 
 _CONFIG = "from fa4dsl.kernels.combine_config import CombineConfig\n\nCombineConfig({})\n"
-_FA4 = "from fa4dsl.kernels.fa4_config import FA4Config\n\nFA4Config.build({}).require()\n"
+_FA4 = "from fa4dsl.kernels.fa4_config import FA4Config\n\nFA4Config({}).require()\n"
 
 ENTRIES: tuple[Entry, ...] = (
     Entry(
@@ -87,5 +87,15 @@ ENTRIES: tuple[Entry, ...] = (
         "pull gives each thread a row of the tile. The others spread the tile's 16-byte pieces over any number of warps.",
         failing=_CONFIG.format("threads=256"),
         fixed=_CONFIG.format('threads=256, design="pull_wide"'),
+    ),
+    Entry(
+        "L210",
+        "A configuration of FlashAttention-4 that cannot run",
+        "the configuration for a depth of {depth} cannot run: {reasons}",
+        "change what the reasons name; with_bm, with_num_q and with_splitk give variants",
+        "Tensor memory holds two tiles of scores and two accumulators in 512 columns, shared memory the query tile and at least two stages of keys "
+        "and values, and a split tile has one query tile in each CTA.",
+        failing=_FA4.format("qk_depth=256"),
+        fixed=_FA4.format("qk_depth=128"),
     ),
 )
