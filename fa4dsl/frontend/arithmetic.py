@@ -130,7 +130,7 @@ def same_type(name: str, left: Any, right: Any) -> tuple[Any, Any]:
 
 def _literal(name: str, number: Any, other: Value) -> Value:
     dtype = other.dtype
-    if (isinstance(number, float) and not dtype.is_float) or (isinstance(number, bool) != (dtype.kind == "bool")):
+    if not is_number(number) or (isinstance(number, float) and not dtype.is_float) or (isinstance(number, bool) != (dtype.kind == "bool")):
         _mismatch(name, number, other)
     return constant(number, dtype)
 

@@ -92,6 +92,7 @@ example = make()
         ("y = range()", "L020", ""),
         ("y = range(0, 4, 0)", "L045", ""),
         ("y = max()", "L007", ""),
+        ("y = where(n > 0, x[0], (1, 2))", "L010", ""),
         ("y = sum(f32)", "L007", ""),
         ("y = wgmma(n, n, into=block)", "L068", ""),
         ("y = role('a', warps=True)", "L021", ""),
