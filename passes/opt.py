@@ -23,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--split-input", action="store_true", help='take the modules between lines of "// -----" one by one')
     given = parser.parse_intermixed_args(arguments)
     try:
-        text = _read(given.file)
+        text = read_source(given.file)
     except Fa4dslError as error:
         print(error, file=sys.stderr)
         return 1
@@ -44,7 +44,8 @@ def split_input(text: str) -> list[str]:
     return ["\n".join(part) for part in parts]
 
 
-def _read(file: str) -> str:
+def read_source(file: str) -> str:
+    """The text of a file, or of the standard input for "-". Raises C060."""
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text()
     except (OSError, UnicodeDecodeError) as error:

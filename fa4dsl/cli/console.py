@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
+from fa4dsl.runtime.diagnostics.terminal import print_diagnostic
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from fa4dsl.runtime.diagnostics import Diagnostic
-
-_COLOURS = {"error": "bold red", "review": "bold yellow", "warning": "bold yellow", "clean": "bold green", "incomplete": "bold magenta"}
 
 
 def console(stderr: bool = False) -> Console:
@@ -23,33 +23,13 @@ def console(stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, soft_wrap=True)
 
 
-def styled(word: str) -> Text:
-    """A verdict or severity in its colour."""
-    return Text(word, style=_COLOURS.get(word, ""))
-
-
-def print_diagnostics(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str] | None = None, stderr: bool = True) -> None:
-    """Each diagnostic as `render` writes it, with the headline, the carets and the mend in colour."""
-    from fa4dsl.runtime.diagnostics import render
-
-    out = console(stderr)
+def print_diagnostics(diagnostics: Iterable[Diagnostic]) -> None:
+    """Diagnostics on standard error, a blank line between them."""
+    out = console(stderr=True)
     for index, diagnostic in enumerate(diagnostics):
         if index:
             out.print()
-        head, *rest = render(diagnostic, sources).split("\n")
-        severity, _, message = head.partition(":")
-        out.print(Text(severity, style=_COLOURS.get(diagnostic.severity, "bold")) + Text(f":{message}", style="bold"))
-        for line in rest:
-            out.print(Text(line, style=_line_style(line)))
-
-
-def _line_style(line: str) -> str:
-    stripped = line.strip()
-    if stripped.startswith("mend:"):
-        return "green"
-    if stripped and set(stripped) == {"^"}:
-        return "red"
-    return "cyan" if stripped.startswith("-->") else ""
+        print_diagnostic(out, diagnostic)
 
 
 def print_code(text: str, language: str) -> None:

@@ -25,8 +25,9 @@ def command(code: str | None, list_all: bool, as_json: bool) -> None:
 
 
 def _print_list(as_json: bool) -> None:
-    from fa4dsl.cli.console import console, print_json, styled
+    from fa4dsl.cli.console import console, print_json
     from fa4dsl.runtime.diagnostics import CATALOGUE
+    from fa4dsl.runtime.diagnostics.terminal import styled
 
     entries = sorted(CATALOGUE.values(), key=lambda entry: entry.code)
     if as_json:

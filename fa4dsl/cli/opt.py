@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import click
 
 from fa4dsl.cli.kernels import LIBRARY, Settings, set_option
@@ -31,6 +28,7 @@ def command(pipeline: str, file: str, settings: Settings, locations: bool, list_
     if not pipeline:
         raise click.UsageError("Give a PIPELINE, or --list.")
     from fa4dsl.cli.console import print_code
+    from fa4dsl.passes.opt import read_source
     from fa4dsl.passes.pipeline import run_pipeline
 
     language = "ptx" if pipeline.endswith("emit-ptx") else "llvm" if pipeline.endswith("emit-llvm") else "mlir"
@@ -40,14 +38,5 @@ def command(pipeline: str, file: str, settings: Settings, locations: bool, list_
         traced = bind(find_kernel(file), settings.single()).trace()
         text = run_pipeline(traced.module, pipeline, file, locations)
     else:
-        text = run_pipeline(_read(file), pipeline, file, locations)
+        text = run_pipeline(read_source(file), pipeline, file, locations)
     print_code(text, language)
-
-
-def _read(file: str) -> str:
-    from fa4dsl.runtime.diagnostics import fail
-
-    try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        fail("C060", file=file, reason=str(error))

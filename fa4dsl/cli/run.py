@@ -80,7 +80,8 @@ def counted(number: int, what: str) -> str:
 
 
 def _show(run: CombineRun, chosen: bool) -> None:
-    from fa4dsl.cli.console import console, print_facts, styled
+    from fa4dsl.cli.console import console, print_facts
+    from fa4dsl.runtime.diagnostics.terminal import styled
 
     why = " (no Hopper GPU here)" if chosen and run.device == "simulator" else ""
     print_facts(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, render
+from fa4dsl.runtime.diagnostics import Fa4dslError, render
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -94,28 +94,16 @@ class Report:
         from rich.console import Console
         from rich.text import Text
 
+        from fa4dsl.runtime.diagnostics.terminal import print_diagnostic, styled
+
         console = console or Console()
-        styles = {"clean": "bold green", "review": "bold yellow", "incomplete": "bold magenta", "error": "bold red"}
-        head = Text(f"{self.kernel}: " if self.kernel else "")
-        head.append(self.verdict, styles[self.verdict])
-        console.print(head)
+        console.print(Text(f"{self.kernel}: " if self.kernel else "") + styled(self.verdict))
         for finding in self.findings:
             console.print()
-            for line in render(finding.diagnostic, self.sources).splitlines():
-                console.print(Text(line, self._style(line, finding.diagnostic)))
+            print_diagnostic(console, finding.diagnostic, self.sources)
         for reason in self.not_modelled:
             console.print(Text(f"not modelled: {reason}", "magenta"))
         console.print(Text(f"schedule {self.replay}, {self.seconds:.2f} s; the verdict {STATEMENT}", "dim"))
-
-    @staticmethod
-    def _style(line: str, diagnostic: Diagnostic) -> str:
-        if line.startswith(diagnostic.severity):
-            return "bold red" if diagnostic.severity == "error" else "bold yellow"
-        if line.startswith("  mend:"):
-            return "bold green"
-        if line.startswith("  -->"):
-            return "cyan"
-        return "dim" if line.startswith("  note:") else ""
 
     def require_clean(self, allow: Sequence[Verdict] = ()) -> Report:
         """Returns itself if the verdict is clean (or one of `allow`); raises `CheckFailed` otherwise."""
