@@ -6,7 +6,7 @@ alone: compilers put copies there that the assembler removes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.ptx.instruction import Address, Immediate, Negated, Pair, Register, Vector
 from fa4dsl.runtime.simulator.check.findings import Findings, build
@@ -76,5 +76,5 @@ def check_accumulators(program: Sequence[Instruction], executed: Sequence[Instru
             continue
         user, count = found
         frames = [*naming.frames(product, "the wgmma, still in flight"), *naming.frames(user, "touches its registers")]
-        fields = {"product": naming.line(product), "use": naming.line(user), "instruction": user.mnemonic, "count": count}
+        fields: dict[str, Any] = {"product": naming.line(product), "use": naming.line(user), "instruction": user.mnemonic, "count": count}
         findings.add(("S047", naming.place(user)), build("S047", frames, **fields))

@@ -305,7 +305,12 @@ class Causes(Evidence):
         else:
             barrier = self.barrier_between(prior, current)
             mend = f"add a {barrier} after {self.line(prior.site)} and before {self.line(current.site)}, executed by both sides; or an mbarrier: arrive after the first, wait before the second"
-            if of.cta[prior.thread] != of.cta[current.thread] and of.cluster[prior.thread] == of.cluster[current.thread]:
+            if of.cluster[prior.thread] != of.cluster[current.thread]:
+                mend = (
+                    f"publish with a release at .gpu scope after {self.line(prior.site)} (st.release.gpu, or __threadfence() before a flag) and observe it with an acquire at .gpu scope before "
+                    f"{self.line(current.site)}, use atomics for the accesses themselves, or let one block alone use this address"
+                )
+            elif of.cta[prior.thread] != of.cta[current.thread]:
                 mend += "; __syncthreads() is not enough: it orders only the threads of one CTA"
         after = self.barrier_after(prior.thread, prior.side.epoch)
         if (

@@ -112,7 +112,6 @@ class HangExplainer(WaitGraph):
                 )
             ]
         if arrived > 0:
-            live = [thread for thread in party.arrivers if thread not in self.exited]
             done = sorted({thread for arrival in barrier.arrivals if arrival.kind != "bytes" for thread in arrival.threads})
             init = f" on {naming.line(barrier.initialised)}" if barrier.initialised is not None else ""
             lines = ", ".join(dict.fromkeys(naming.line(arrival.site) for arrival in barrier.arrivals if arrival.kind != "bytes"))
@@ -120,8 +119,9 @@ class HangExplainer(WaitGraph):
             if expected != got:
                 what += f"; bytes {got} of {expected}"
             mend = f"init the barrier{init} with {arrived}, or let all {barrier.expected} threads arrive"
-            if any(thread in self.exited for thread in party.arrivers) and not live:
-                what += f"; {naming.crowd([t for t in party.arrivers if t in self.exited])} exited without arriving"
+            missing = [thread for thread in party.arrivers if thread not in done]
+            if missing and all(thread in self.exited for thread in missing):
+                what += f"; {naming.crowd(missing)} exited without arriving"
             return [Cause(1 if arrived < barrier.expected else 2, "S053", party, what, mend)]
         gone = [thread for thread in party.arrivers if thread in self.exited]
         if gone and len(gone) == len(party.arrivers):

@@ -40,7 +40,8 @@ class TensorMaps:
     def _state(self, address: int) -> bytes:
         """Who wrote the map's bytes, as an opaque value."""
         granules = self._granules(address)
-        return self.check.shadow.rows[W_AGENT, granules].tobytes() + self.check.shadow.rows[W_EPOCH, granules].tobytes()
+        rows = self.check.shadow.rows
+        return bytes(rows[W_AGENT, granules].tobytes() + rows[W_EPOCH, granules].tobytes())
 
     def acquire(self, threads: Ints, addresses: npt.NDArray[np.int64]) -> None:
         """fence.proxy.tensormap::generic.acquire [address], 128."""
