@@ -30,7 +30,7 @@ except ImportError as error:
     fail("R095", reason=str(error))
 
 NAME = "fa4dsl::splitk_combine"
-ARGUMENTS = "Tensor partial, Tensor statistics, Tensor row_offsets, float scale, int rows=128"
+ARGUMENTS = "Tensor partial, Tensor statistics, Tensor row_offsets, float scale"
 
 _artifacts: dict[CombineConfig, Artifact] = {}
 
@@ -118,7 +118,7 @@ def _combine(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows
     return out
 
 
-def _combine_out(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows: int = 128, *, out: Any) -> None:
+def _combine_out(partial: Any, statistics: Any, row_offsets: Any, scale: float, out: Any, rows: int = 128) -> None:
     _launch(partial, statistics, row_offsets, scale, rows, out)
 
 
@@ -127,11 +127,11 @@ def _fake_combine(partial: Any, statistics: Any, row_offsets: Any, scale: float,
     return _new_output(partial, rows)
 
 
-def _fake_combine_out(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows: int = 128, *, out: Any) -> None:
+def _fake_combine_out(partial: Any, statistics: Any, row_offsets: Any, scale: float, out: Any, rows: int = 128) -> None:
     _shape(partial, statistics, row_offsets)
 
 
-combine = torch.library.custom_op(NAME, _combine, mutates_args=(), schema=f"({ARGUMENTS}) -> Tensor")
+combine = torch.library.custom_op(NAME, _combine, mutates_args=(), schema=f"({ARGUMENTS}, int rows=128) -> Tensor")
 """Combines split-K partials: see `fa4dsl.kernels.splitk_combine`.
 
 partial: f32 ``[P, total_rows, heads, D]``, each partition's output, normalised by its own sum; P of 2, 4, 8, 16 and D of 64, 128. statistics: f32
@@ -142,7 +142,10 @@ Raises R096 for tensors that do not fit, L065 to L067 for a configuration the ke
 """
 combine.register_fake(_fake_combine)
 
-combine_out = torch.library.custom_op(f"{NAME}_out", _combine_out, mutates_args=("out",), schema=f"({ARGUMENTS}, *, Tensor(a!) out) -> ()")
+# torch.library.custom_op takes no keyword-only tensors; `out=` works as for any argument.
+combine_out = torch.library.custom_op(
+    f"{NAME}_out", _combine_out, mutates_args=("out",), schema=f"({ARGUMENTS}, Tensor(a!) out, int rows=128) -> ()"
+)
 """The same into `out`, bf16 ``[total_rows, heads, D]``. Its memory must begin at least `rows` rows after its allocation does (see `runtime.ragged`)."""
 combine_out.register_fake(_fake_combine_out)
 
