@@ -68,6 +68,8 @@ class BarrierObjects:
         self.findings = findings
         self.naming = naming
         self.live = np.zeros((shared_total >> 3) + 4, np.bool_)
+        self.near = np.zeros((shared_total >> 4) + 4, np.bool_)
+        """Per 16 bytes: holds a live barrier."""
         self.any_live = False
         self.objects: dict[int, BarrierObject] = {}
         self.inits = 0
@@ -117,6 +119,7 @@ class BarrierObjects:
         self.objects[address] = BarrierObject(number, address, site, thread, int(self.clocks.epoch[thread]))
         self.sync.own_inits[thread] = self.sync.own_inits.get(thread, 0) | 1 << number
         self.live[address >> 3] = True
+        self.near[address >> 4] = True
         self.any_live = True
 
     def _after_end(self, known: BarrierObject, site: Instruction, thread: int, operation: str) -> None:
@@ -220,6 +223,7 @@ class BarrierObjects:
         known.live = False
         known.ended = site
         self.live[known.address >> 3] = False
+        self.near[known.address >> 4] = self.live[known.address >> 4 << 1] or self.live[(known.address >> 4 << 1) + 1]
         users = np.array(list(known.used), np.int32)
         if len(users):
             epochs = np.array([known.used[user][0] for user in users.tolist()], np.int32)
@@ -242,6 +246,8 @@ class BarrierObjects:
         """Address of a live barrier that one of the accesses overlaps."""
         if not self.any_live:
             return None
+        if size <= 16 and not self.near[addresses >> 4].any():
+            return None  # naturally aligned accesses stay within 16 bytes
         first, last = addresses >> 3, (addresses + (size - 1)) >> 3
         if size <= 8:
             hit = self.live[first] | self.live[last]
