@@ -1,9 +1,11 @@
 """Host time per launch of a 3-argument kernel: fa4dsl beside cuda-core's bare launch, Triton and a torch operator, in one run.
 
-    python benchmarks/launch_overhead.py [--artifact K.fa4] [--json]
+    python benchmarks/launch_overhead.py [--combine COMBINE.fa4] [--json]
 
-Needs a GPU, torch and cuda-core; Triton, cupy are measured where they are installed. Each figure is the median of many batches; the GPU is waited for
-between batches, outside the time, so that a full launch queue is not measured.
+Needs a GPU, torch and cuda-core; Triton, cupy are measured where they are installed. `--combine` adds the split-K combine, from an artifact that
+`fa4dsl compile splitk-combine -o COMBINE.fa4` made. The launchers take turns, a batch each, so that a machine that drifts drifts for all; each
+figure is the median of a launcher's batches, each ratio the median of its ratios to cuda-core's batch of the same turn. The GPU is waited for between
+batches, outside the time, so that a full launch queue is not measured.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-BATCH = 300
-BATCHES = 60
+BATCH = 200
+TURNS = 60
+BARE = "cuda-core launch, config and arguments ready"
 
 PTX = """.version 8.0
 .target sm_90a
@@ -38,19 +41,19 @@ ret;
 """
 
 
-def per_launch(launch: Callable[[], Any], wait: Callable[[], Any]) -> float:
-    """Median microseconds of one call."""
-    for _ in range(BATCH):
-        launch()
-    wait()
-    times = []
-    for _ in range(BATCHES):
-        start = time.perf_counter()
-        for _ in range(BATCH):
-            launch()
-        times.append((time.perf_counter() - start) / BATCH * 1e6)
-        wait()
-    return statistics.median(times)
+def in_turns(launchers: dict[str, Callable[[], Any]], wait: Callable[[], Any]) -> dict[str, list[float]]:
+    """Microseconds of one call, a figure for each batch, by launcher."""
+    times: dict[str, list[float]] = {name: [] for name in launchers}
+    for turn in range(TURNS + 1):
+        for name, launch in launchers.items():
+            start = time.perf_counter()
+            for _ in range(BATCH):
+                launch()
+            took = (time.perf_counter() - start) / BATCH * 1e6
+            wait()
+            if turn:  # the first warms up
+                times[name].append(took)
+    return times
 
 
 def ours() -> tuple[Any, Any]:
@@ -96,9 +99,34 @@ def triton_launch(x: Any, out: Any, n: int) -> Callable[[], Any]:
     return lambda: scale[(8,)](x, out, n)
 
 
+def combine_launchers(path: str) -> dict[str, Callable[[], Any]]:
+    """The combine with its output's tensor map made beforehand, and made at launch from a tensor. One small tile: host time only."""
+    import torch
+
+    from fa4dsl.runtime import load, ragged
+
+    artifact = load(path)
+    depth, rows = artifact.manifest.options["depth"], 16
+    partitions = artifact.manifest.cluster[0]
+    partial = torch.rand(partitions, rows, 1, depth, device="cuda")
+    statistics = torch.rand(partitions, rows, 1, 2, device="cuda") + 1
+    offsets = torch.tensor([0, rows], dtype=torch.int32, device="cuda")
+    parameter = next(item for item in artifact.manifest.parameters if item.kind == "tensor_map")
+    template = parameter.tensor_map
+    assert template is not None
+    room = torch.zeros(template.box[-2] + rows, 1, depth, dtype=torch.bfloat16, device="cuda")
+    output = room[template.box[-2] :]
+    ready = ragged(output, template.box[-2], template.box[0], swizzle=template.swizzle)
+    launch = artifact[partitions]
+    return {
+        "fa4dsl combine, tensor map ready": lambda: launch(partial, statistics, offsets, ready, rows, 1, 0.1),
+        "fa4dsl combine, tensor mapped at launch": lambda: launch(partial, statistics, offsets, output, rows, 1, 0.1),
+    }
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--artifact", help="time loading and first launch of this artifact's 3-argument kernel too: (x, out, n)")
+    arguments.add_argument("--combine", help="an artifact of the split-K combine")
     arguments.add_argument("--json", action="store_true")
     options = arguments.parse_args()
     import torch
@@ -106,7 +134,8 @@ def main() -> None:
     n = 1024
     x, out = torch.rand(n, device="cuda"), torch.zeros(n, device="cuda")
     wait = torch.cuda.synchronize
-    rows: dict[str, float | str] = {}
+    launchers: dict[str, Callable[[], Any]] = {}
+    left_out: dict[str, str] = {}
 
     plain, mapped = ours()
     start = time.perf_counter()
@@ -114,19 +143,14 @@ def main() -> None:
     wait()
     first = (time.perf_counter() - start) * 1e3
     assert torch.equal(out, x + x), "the kernel's result is wrong"
-
     kernel = plain[8]
-    bare = cuda_core(x, out, n)
 
-    def measure(name: str, make: Callable[[], Callable[[], Any]]) -> None:
+    def add(name: str, make: Callable[[], Callable[[], Any]]) -> None:
         try:
-            rows[name] = per_launch(make(), wait)
+            launchers[name] = make()
+            launchers[name]()
         except ImportError as error:
-            rows[name] = f"not measured: {error}"
-
-    measure("cuda-core launch, config and arguments ready", lambda: bare)
-    measure("fa4dsl kernel(x, out, n), torch", lambda: lambda: kernel(x, out, n))
-    measure("fa4dsl artifact[grid](x, out, n), torch", lambda: lambda: plain[8](x, out, n))
+            left_out[name] = f"not measured: {error}"
 
     def with_cupy() -> Callable[[], Any]:
         import cupy
@@ -134,38 +158,40 @@ def main() -> None:
         cx, cout = cupy.asarray(x), cupy.asarray(out)
         return lambda: kernel(cx, cout, n)
 
-    measure("fa4dsl kernel(x, out, n), cupy", with_cupy)
-
     from fa4dsl.runtime import tiled
 
     square = x.view(32, 32)
     ready = tiled(square, (32, 8), "128B")
     four = mapped[8]
-    measure("fa4dsl 2 tensor maps ready + pointer + scalar", lambda: lambda: four(ready, ready, out, n))
-    measure("fa4dsl 2 tensors mapped at launch + pointer + scalar", lambda: lambda: four(square, square, out, n))
-    measure("torch x.add_(1)", lambda: lambda: x.add_(1))
-    measure("Triton kernel[grid](x, out, n)", lambda: triton_launch(x, out, n))
-    # Again at the end: the machine may have drifted.
-    measure("cuda-core launch, again", lambda: bare)
+    add(BARE, lambda: cuda_core(x, out, n))
+    add("fa4dsl kernel(x, out, n), torch", lambda: lambda: kernel(x, out, n))
+    add("fa4dsl artifact[grid](x, out, n), torch", lambda: lambda: plain[8](x, out, n))
+    add("fa4dsl kernel(x, out, n), cupy", with_cupy)
+    add("fa4dsl 2 tensor maps ready + pointer + scalar", lambda: lambda: four(ready, ready, out, n))
+    add("fa4dsl 2 tensors mapped at launch + pointer + scalar", lambda: lambda: four(square, square, out, n))
+    if options.combine:
+        launchers |= combine_launchers(options.combine)
+    add("torch x.add_(1)", lambda: lambda: x.add_(1))
+    add("Triton kernel[grid](x, out, n)", lambda: triton_launch(x, out, n))
 
-    if options.artifact:
-        from fa4dsl.runtime import load
-
-        start = time.perf_counter()
-        load(options.artifact)[8](x, out, n)
-        wait()
-        rows["artifact from disk to result (ms)"] = (time.perf_counter() - start) * 1e3
-    rows["first launch from PTX, driver's assembler included (ms)"] = first
-    base = min(float(rows["cuda-core launch, config and arguments ready"]), float(rows["cuda-core launch, again"]))
+    times = in_turns(launchers, wait)
+    figures = {
+        name: {
+            "microseconds": statistics.median(found),
+            "times_cuda_core": statistics.median(one / bare for one, bare in zip(found, times[BARE], strict=True)),
+        }
+        for name, found in times.items()
+    }
+    device, python = torch.cuda.get_device_name(), sys.version.split()[0]
     if options.json:
-        print(json.dumps({"device": torch.cuda.get_device_name(), "python": sys.version.split()[0], "microseconds": rows}))
+        print(json.dumps({"device": device, "python": python, "first_launch_ms": first, "figures": figures, "left_out": left_out}))
         return
-    print(f"{torch.cuda.get_device_name()}, Python {sys.version.split()[0]}: host microseconds per launch, and times cuda-core's")
-    for name, value in rows.items():
-        if isinstance(value, str):
-            print(f"{name:58} {value}")
-        else:
-            print(f"{name:58} {value:8.2f}" + ("" if "(ms)" in name else f" {value / base:8.2f}x"))
+    print(f"{device}, Python {python}: host microseconds per launch, and times cuda-core's")
+    for name, figure in figures.items():
+        print(f"{name:56} {figure['microseconds']:8.2f} {figure['times_cuda_core']:8.2f}x")
+    for name, reason in left_out.items():
+        print(f"{name:56} {reason}")
+    print(f"{'first launch from PTX, with the driver assembling it (ms)':56} {first:8.2f}")
 
 
 if __name__ == "__main__":

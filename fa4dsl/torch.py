@@ -11,7 +11,7 @@ configuration, or taken from artifacts given to `use_artifacts`, where no compil
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from math import e, log2
 from typing import TYPE_CHECKING, Any
 
@@ -65,8 +65,7 @@ def combine_artifact(config: CombineConfig) -> Artifact:
     """The combine for one configuration, compiled at its first use; its manifest's options are the configuration."""
     found = _artifacts.get(config)
     if found is None:
-        compiled = splitk_combine.bind(c=config).compile()
-        found = _artifacts[config] = replace(compiled, manifest=replace(compiled.manifest, options=asdict(config)))
+        found = _artifacts[config] = splitk_combine.bind(c=config).compile()
     return found
 
 

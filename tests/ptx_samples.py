@@ -137,6 +137,32 @@ mov.u32 %r4, 1; st.global.u32 [%d1], %r4; ret;"""
     return artifact("spin", (pointer("flag", "i32"), scalar("nanoseconds", "u64")), INDEX + body, block=(1, 1, 1))
 
 
+def dependent() -> Artifact:
+    """Writes when it began and ended (ns of the GPU's clock) to out[2 * slot] and out[2 * slot + 1].
+
+    It lets a dependent launch begin at once, then works for `nanoseconds`, then waits for the kernel ahead and adds 1 to count[0].
+    """
+    body = """
+ld.param.u64 %d1, [p0]; ld.param.u64 %d2, [p1]; ld.param.u32 %r4, [p2]; ld.param.u64 %d4, [p3];
+mov.u64 %d5, %globaltimer; griddepcontrol.launch_dependents;
+again: nanosleep.u32 1000; mov.u64 %d3, %globaltimer; sub.u64 %d3, %d3, %d5; setp.lt.u64 %p1, %d3, %d4; @%p1 bra again;
+griddepcontrol.wait; ld.global.u32 %r5, [%d2]; add.u32 %r5, %r5, 1; st.global.u32 [%d2], %r5;
+mov.u64 %d3, %globaltimer; mul.wide.u32 %d6, %r4, 16; add.u64 %d1, %d1, %d6; st.global.u64 [%d1], %d5; st.global.u64 [%d1+8], %d3; ret;"""
+    parameters = (pointer("out", "i64"), pointer("count", "i32"), scalar("slot", "i32"), scalar("nanoseconds", "u64"))
+    return artifact("dependent", parameters, INDEX + body, block=(1, 1, 1))
+
+
+def meeting() -> Artifact:
+    """Every CTA arrives at count[0] and waits up to a second until all have; met[cta] = 1 if they did. Needs all resident at once."""
+    body = """
+ld.param.u64 %d1, [p0]; ld.param.u64 %d2, [p1]; mov.u32 %r4, %nctaid.x; mul.wide.u32 %d3, %r2, 4; add.u64 %d2, %d2, %d3;
+mov.u64 %d4, %globaltimer; red.release.gpu.global.add.u32 [%d1], 1;
+again: ld.acquire.gpu.global.u32 %r5, [%d1]; setp.ge.u32 %p1, %r5, %r4; @%p1 bra met;
+mov.u64 %d5, %globaltimer; sub.u64 %d5, %d5, %d4; setp.lt.u64 %p2, %d5, 1000000000; @%p2 bra again; ret;
+met: mov.u32 %r6, 1; st.global.u32 [%d2], %r6; ret;"""
+    return artifact("meeting", (pointer("count", "i32"), pointer("met", "i32")), INDEX + body, block=(1, 1, 1), dynamic=200 << 10)
+
+
 def fault() -> Artifact:
     """Stores far outside any allocation when `go` is 1."""
     body = """

@@ -1,9 +1,14 @@
-"""The combine as a torch operator: compiled, exported, captured and right. Its kernels come from a container where no compiler is installed."""
+"""The combine as a torch operator: compiled, exported, captured and right.
+
+Where no compiler is installed, the kernels come from the container that FA4DSL_TEST_ARTIFACTS names, by default build/gpu/torch_combine.fa4, which
+`python tests/gpu/prepare.py build/gpu` writes on a machine with the compiler.
+"""
 
 from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +23,8 @@ def operator() -> Any:
     import fa4dsl.torch as module
 
     if find_spec("mlir") is None:
-        # FA4DSL_TEST_ARTIFACTS names a container that `fa4dsl.torch.save_artifacts` wrote on a machine with the compiler.
-        module.use_artifacts(os.environ["FA4DSL_TEST_ARTIFACTS"])
+        default = Path(__file__).parent.parent.parent / "build" / "gpu" / "torch_combine.fa4"
+        module.use_artifacts(os.environ.get("FA4DSL_TEST_ARTIFACTS", default))
     return module
 
 
@@ -69,14 +74,29 @@ def test_compile_and_export(operator: Any) -> None:
 
     class Combine(torch.nn.Module):
         def forward(self, partial: Any, statistics: Any, offsets: Any) -> Any:
-            return torch.ops.fa4dsl.splitk_combine(partial * 1.0, statistics, offsets, SCALE) + 1
+            return torch.ops.fa4dsl.splitk_combine(partial * 1.0, statistics, offsets, SCALE).float() * 2
 
     arguments = inputs()
-    expected = reference(*arguments) + 1
+    expected = reference(*arguments)
     compiled = torch.compile(Combine(), fullgraph=True)
-    assert close(compiled(*arguments[:3]), expected)
+    assert close(compiled(*arguments[:3]) / 2, expected)
     exported = torch.export.export(Combine(), arguments[:3])
-    assert close(exported.module()(*arguments[:3]), expected)
+    assert close(exported.module()(*arguments[:3]) / 2, expected)
+
+
+def test_compile_out(operator: Any) -> None:
+    import torch
+
+    def into(partial: Any, statistics: Any, offsets: Any, out: Any) -> Any:
+        torch.ops.fa4dsl.splitk_combine_out(partial * 1.0, statistics, offsets, SCALE, out=out)
+        return out.float() * 2
+
+    arguments = inputs()
+    room = torch.full((128 + 150 + 8, HEADS, DEPTH), 7.0, dtype=torch.bfloat16, device="cuda")
+    out = room[128:-8]
+    doubled = torch.compile(into, fullgraph=True)(*arguments[:3], out)
+    assert close(out, reference(*arguments)) and close(doubled / 2, reference(*arguments))
+    assert bool((room[:128] == 7).all()) and bool((room[-8:] == 7).all())
 
 
 def test_out_and_graph(operator: Any) -> None:
