@@ -103,7 +103,8 @@ def combine_launchers(path: str) -> dict[str, Callable[[], Any]]:
     """The combine with its output's tensor map made beforehand, and made at launch from a tensor. One small tile: host time only."""
     import torch
 
-    from fa4dsl.runtime import load, ragged
+    from fa4dsl.runtime import load
+    from fa4dsl.runtime.tensor_map import from_template
 
     artifact = load(path)
     depth, rows = artifact.manifest.options["depth"], 16
@@ -112,11 +113,9 @@ def combine_launchers(path: str) -> dict[str, Callable[[], Any]]:
     statistics = torch.rand(partitions, rows, 1, 2, device="cuda") + 1
     offsets = torch.tensor([0, rows], dtype=torch.int32, device="cuda")
     parameter = next(item for item in artifact.manifest.parameters if item.kind == "tensor_map")
-    template = parameter.tensor_map
-    assert template is not None
-    room = torch.zeros(template.box[-2] + rows, 1, depth, dtype=torch.bfloat16, device="cuda")
-    output = room[template.box[-2] :]
-    ready = ragged(output, template.box[-2], template.box[0], swizzle=template.swizzle)
+    assert parameter.tensor_map is not None
+    output = torch.zeros(rows, 1, depth, dtype=torch.bfloat16, device="cuda")
+    ready = from_template(parameter.tensor_map, output, parameter.name)
     launch = artifact[partitions]
     return {
         "fa4dsl combine, tensor map ready": lambda: launch(partial, statistics, offsets, ready, rows, 1, 0.1),

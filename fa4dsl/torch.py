@@ -105,14 +105,14 @@ def _launch(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows:
     launch(partial.contiguous(), statistics.contiguous(), row_offsets.contiguous(), out, total_rows, heads, scale * log2(e))
 
 
-def _new_output(partial: Any, rows: int) -> Any:
-    """bf16 `[total_rows, heads, depth]`, with room for `rows` rows in front: the ragged store's map begins that far before it."""
-    _, total_rows, heads, depth = partial.shape
-    return partial.new_empty((rows + total_rows, heads, depth), dtype=torch.bfloat16)[rows:]
+def _new_output(partial: Any, statistics: Any, row_offsets: Any) -> Any:
+    """bf16 `[total_rows, heads, depth]`. Raises R096."""
+    _, total_rows, heads, depth = _shape(partial, statistics, row_offsets)
+    return partial.new_empty((total_rows, heads, depth), dtype=torch.bfloat16)
 
 
 def _combine(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows: int = 128) -> Any:
-    out = _new_output(partial, rows)
+    out = _new_output(partial, statistics, row_offsets)
     _launch(partial, statistics, row_offsets, scale, rows, out)
     return out
 
@@ -122,8 +122,7 @@ def _combine_out(partial: Any, statistics: Any, row_offsets: Any, scale: float, 
 
 
 def _fake_combine(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows: int = 128) -> Any:
-    _shape(partial, statistics, row_offsets)
-    return _new_output(partial, rows)
+    return _new_output(partial, statistics, row_offsets)
 
 
 def _fake_combine_out(partial: Any, statistics: Any, row_offsets: Any, scale: float, out: Any, rows: int = 128) -> None:
@@ -145,7 +144,7 @@ combine.register_fake(_fake_combine)
 combine_out = torch.library.custom_op(
     f"{NAME}_out", _combine_out, mutates_args=("out",), schema=f"({ARGUMENTS}, Tensor(a!) out, int rows=128) -> ()"
 )
-"""The same into `out`, bf16 ``[total_rows, heads, D]``. Its memory must begin at least `rows` rows after its allocation does (see `runtime.ragged`)."""
+"""The same into `out`, bf16 ``[total_rows, heads, D]``."""
 combine_out.register_fake(_fake_combine_out)
 
 
@@ -168,7 +167,7 @@ def tune_combine(
     largest = int((offsets[1:] - offsets[:-1]).max())
     on_gpu = partial.device.type == "cuda"
     device = torch.cuda.get_device_name(partial.device) if on_gpu else "simulator"
-    out = _new_output(partial, 128)
+    out = _new_output(partial, statistics, row_offsets)
 
     def measure(height: int) -> float:
         if not on_gpu:

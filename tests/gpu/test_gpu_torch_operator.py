@@ -69,6 +69,8 @@ def test_opcheck(operator: Any) -> None:
     torch.library.opcheck(operator.combine_out, inputs(), {"out": out})
 
 
+# torch.compile uses torch.jit inside, which torch has deprecated.
+@pytest.mark.filterwarnings("default::DeprecationWarning")
 def test_compile_and_export(operator: Any) -> None:
     import torch
 
@@ -84,6 +86,7 @@ def test_compile_and_export(operator: Any) -> None:
     assert close(exported.module()(*arguments[:3]) / 2, expected)
 
 
+@pytest.mark.filterwarnings("default::DeprecationWarning")
 def test_compile_out(operator: Any) -> None:
     import torch
 
