@@ -112,8 +112,9 @@ class BoundKernel:
     def __init__(self, kernel: Kernel, constants: Mapping[str, Any]) -> None:
         self.kernel = kernel
         self.constants = dict(constants)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._compilation: Compilation | None = None
+        self._artifact: Artifact | None = None
         self._launches: dict[Any, BoundLaunch] = {}
 
     @property
@@ -126,25 +127,49 @@ class BoundKernel:
 
     @property
     def compilation(self) -> Compilation:
-        """Stages, artifact and timings."""
-        if self._compilation is None:
-            with self._lock:
-                if self._compilation is None:
-                    from fa4dsl.passes.pipeline import CompileOptions, compile_module
+        """Stages, artifact, timings and the compiler's warnings. Compiles in this process, whatever the cache holds."""
+        with self._lock:
+            if self._compilation is None:
+                self._compilation = self._compile(self.trace())
+            return self._compilation
 
-                    traced = self.trace()
-                    with traced.context:
-                        self._compilation = compile_module(traced.module, CompileOptions(sources=traced.sources))
-        return self._compilation
+    def _compile(self, traced: Module) -> Compilation:
+        from fa4dsl.passes.pipeline import CompileOptions, compile_module
+
+        with traced.context:
+            return compile_module(traced.module, CompileOptions(sources=traced.sources))
 
     def compile(self) -> Artifact:
-        """Compiles now and gives the artifact."""
-        return self.compilation.artifact
+        """Compiles now, or finds the kernel in the cache on disk, and gives the artifact."""
+        return self.artifact
 
     @property
     def artifact(self) -> Artifact:
         """PTX, cubin and manifest."""
-        return self.compilation.artifact
+        if self._artifact is None:
+            with self._lock:
+                if self._artifact is None:
+                    self._artifact = self._compilation.artifact if self._compilation is not None else self._cached()
+        return self._artifact
+
+    def _cached(self) -> Artifact:
+        """The artifact from the cache, by the kernel's IR with its source lines; compiled where it is not there."""
+        from fa4dsl.passes.toolchain import toolchain
+        from fa4dsl.runtime.cache import cache_key, cached
+
+        traced = self.trace()
+        text = str(traced.module.operation.get_asm(enable_debug_info=True))
+        key = cache_key(text, "", {"sources": traced.sources}, toolchain())
+        found: list[Compilation] = []
+
+        def build() -> Artifact:
+            found.append(self._compile(traced))
+            return found[0].artifact
+
+        artifact = cached(key, build)
+        if found:
+            self._compilation = found[0]
+        return artifact
 
     @property
     def stages(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import linecache
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,25 @@ def test_a_folder_that_cannot_be_written_says_so(
     monkeypatch.setenv("FA4DSL_CACHE_DIR", str(file / "below"))
     assert invoke(["cache", "info"]) == 0
     assert "cannot be written" in capsys.readouterr().out
+
+
+def test_a_kernel_is_compiled_once_until_its_source_changes(cache_directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from fa4dsl.cli.kernels import find_kernel
+    from fa4dsl.passes import pipeline
+
+    compiled = []
+    compile_module = pipeline.compile_module
+    monkeypatch.setattr(pipeline, "compile_module", lambda *arguments: compiled.append(1) or compile_module(*arguments))
+    file = tmp_path / "cached_example.py"
+
+    def compile_anew(number: int) -> str:
+        file.write_text(
+            "from fa4dsl import Pointer, f32, kernel, thread\n\n\n@kernel(threads=32)\ndef fill(x: Pointer[f32]):\n"
+            f"    x[thread.index()] = {number}.0\n"
+        )
+        linecache.checkcache(str(file))
+        return find_kernel(f"{file}:fill").bind().compile().ptx
+
+    first = compile_anew(1)
+    assert compile_anew(1) == first and len(compiled) == 1, "the second kernel object found the first one's artifact"
+    assert compile_anew(2) != first and len(compiled) == 2
