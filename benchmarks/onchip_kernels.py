@@ -26,13 +26,13 @@ def hashed(x):
 
 
 @device_function
-def hashed_quad(source, row, quad):
+def hashed_quad(source, row, quad, *, c):
     base = ((source * 257 + row) * 128 + QUAD * quad + 17).to(u32)
     return vector(hashed(base), hashed(base + 1), hashed(base + 2), hashed(base + 3))
 
 
 @device_function
-def hashed_statistics(source, row):
+def hashed_statistics(source, row, *, c):
     return 3.0 * hashed((source * 257 + row + 0x51ED27).to(u32)), f32(1.0)
 
 
@@ -66,7 +66,7 @@ def onchip_base(output: Pointer[bf16], *, c: CombineConfig):
     for k in static_range(-(-c.rows // c.threads)):
         row = thread.index() + k * c.threads
         if row < c.rows:
-            weight[row] = hashed_statistics(source, row)[0]
+            weight[row] = hashed_statistics(source, row, c=c)[0]
     block.sync()
     first, count, _, _ = share_of(rank, i32(c.quads), c=c)
     for k in static_range(c.share_per_thread):

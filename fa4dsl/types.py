@@ -122,12 +122,13 @@ class TensorMap:
 
 
 class RaggedTensorMap:
-    """Annotation of a TMA descriptor over packed sequences, ``[rows, heads, depth]``, whose stores stop at the last valid row of a tile.
+    """Annotation of a TMA descriptor over packed sequences, ``[rows, heads, depth]`` or ``[rows, heads, group, depth]``, whose stores stop at the last
+    valid row of a tile.
 
     See `fa4dsl.language.tma.RaggedMapValue.store`.
     """
 
-    form = "ragged"
+    form = "wrapped"
 
 
 class Constexpr:

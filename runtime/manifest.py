@@ -26,7 +26,8 @@ class TensorMapTemplate:
     """Innermost first, elements."""
     swizzle: Swizzle = "none"
     oob_fill: Literal["zero", "nan"] = "zero"
-    form: Literal["tiled", "ragged"] = "tiled"
+    form: Literal["tiled", "ragged", "wrapped", "wrapped_blocks"] = "tiled"
+    """How the array becomes a map: `runtime.tensor_map.tiled`, `ragged` or `wrapped`."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 Interleave = Literal["none", "16B", "32B"]
 L2Promotion = Literal["none", "64B", "128B", "256B"]
 OobFill = Literal["zero", "nan"]
+Form = Literal["tiled", "ragged", "wrapped", "wrapped_blocks"]
+
+WRAP_POSITIONS = 1 << 30
+"""Size of a wrapped map's dimension of positions, and the coordinate along its dimension that wraps."""
+WRAP_SPAN = 1 << 34
+"""Bytes that `WRAP_POSITIONS` steps of turn the 64-bit address space once around."""
+LARGEST_EXTENT = 0x7FFF0000
 
 
 @dataclass(frozen=True)
@@ -94,7 +101,7 @@ class TensorMap:
 
     array: ArrayView
     description: TensorMapDescription
-    form: Literal["tiled", "ragged"] = "tiled"
+    form: Form = "tiled"
     encoded: dict[Any, bytes] = field(default_factory=dict, init=False, repr=False)
     """The driver's 128 bytes, by device; filled at the first launch there."""
 
@@ -189,24 +196,8 @@ def ragged(
     The hardware reads no byte outside the array, but the base must be a valid address: allocate the array at least `positions * S` bytes after the
     start of its allocation where the driver objects. Raises R020 to R036.
     """
-    view = view_array(array, name)
-    label = _label(name)
-    if rows < 1 or group < 1 or rows % group:
-        fail("R033", name=label, rows=rows, group=group)
-    expected_ranks = (4,) if group > 1 else (2, 3)
-    if len(view.shape) not in expected_ranks or (group > 1 and view.shape[2] != group):
-        form = f"[rows, heads, {group}, depth]" if group > 1 else "[rows, depth] or [rows, heads, depth]"
-        fail("R032", name=label, problem=f"its shape is {list(view.shape)}, expected {form}")
-    total_rows, depth = view.shape[0], view.shape[-1]
-    heads = 1 if len(view.shape) == 2 else view.shape[1]
-    strides = view.strides_bytes
-    if view.elements and strides[-1] != view.itemsize and depth > 1:
-        fail("R030", name=label, stride=strides[-1], size=view.itemsize)
-    head_stride = strides[0] if heads == 1 else strides[1]
-    row_stride = strides[0] if total_rows > 1 or heads == 1 else head_stride * heads
-    if row_stride != head_stride * heads:
-        problem = f"rows are {row_stride} bytes apart but {heads} heads of {head_stride} bytes make {head_stride * heads}"
-        fail("R032", name=label, problem=problem + "; rows and heads must merge into one dimension")
+    view, total_rows, heads, row_stride, head_stride = _packed_rows(array, rows, group, name)
+    depth, strides = view.shape[-1], view.strides_bytes
     positions = rows // group
     merged = heads * (total_rows + 1)
     if group == 1:
@@ -231,6 +222,74 @@ def ragged(
     return TensorMap(view, description, "ragged")
 
 
+def wrapped(
+    array: Any,
+    rows: int,
+    columns: int,
+    *,
+    group: int = 1,
+    blocks: int = 0,
+    swizzle: Swizzle = "none",
+    l2_promotion: L2Promotion = "none",
+    name: str = "",
+) -> TensorMap:
+    """A ragged map whose base is the array itself: nothing in front of the array need be mapped.
+
+    Arguments as `ragged`'s; `blocks` > 0 stores that many blocks of `columns` columns at once (no group then; `columns` divides the depth).
+
+    Dimensions, innermost first: `(depth, [group,] positions, merged, wrap)`, or `(columns, positions, merged, wrap, blocks)`. A position's coordinate is
+    clipped at 2**30. A store of `n` valid positions at sequence row `r`, head `h` has the coordinates
+    `(c, [0,] 2**30 - n, (r + n) * heads + h, 2**30)`: position `i` lies at `2**30 * S + (r + i) * S + h * head` bytes plus 2**30 steps of the
+    dimension that wraps, whose stride is `2**34 - S`. These make 2**64 together with the first term: the address turns once around and is
+    `array + (r + i) * S + h * head + c`. (Triton's ragged descriptors rest on the same arithmetic.) Raises R020 to R036.
+    """
+    view, total_rows, heads, row_stride, head_stride = _packed_rows(array, rows, group, name)
+    depth, strides = view.shape[-1], view.strides_bytes
+    outer_sizes = (WRAP_POSITIONS, heads * (total_rows + 1), LARGEST_EXTENT)
+    outer_strides = (row_stride, head_stride, WRAP_SPAN - row_stride)
+    if blocks:
+        if group > 1 or depth % columns:
+            problem = (
+                "a map with fused heads has no sixth dimension for blocks"
+                if group > 1
+                else f"{depth} columns are no whole blocks of {columns}"
+            )
+            fail("R032", name=_label(name), problem=problem)
+        sizes: tuple[int, ...] = (columns, *outer_sizes, depth // columns)
+        strides_bytes: tuple[int, ...] = (*outer_strides, columns * view.itemsize)
+        box: tuple[int, ...] = (columns, rows, 1, 1, blocks)
+    elif group > 1:
+        sizes, strides_bytes, box = (depth, group, *outer_sizes), (strides[2], *outer_strides), (columns, group, rows // group, 1, 1)
+    else:
+        sizes, strides_bytes, box = (depth, *outer_sizes), outer_strides, (columns, rows, 1, 1)
+    description = TensorMapDescription(view.dtype, sizes, strides_bytes, box, (1,) * len(sizes), swizzle, l2_promotion=l2_promotion)
+    description.check(view.address, name)
+    return TensorMap(view, description, "wrapped_blocks" if blocks else "wrapped")
+
+
+def _packed_rows(array: Any, rows: int, group: int, name: str) -> tuple[ArrayView, int, int, int, int]:
+    """The array of a ragged or wrapped map, its rows and heads, and the bytes from one row and one head to the next. Raises R030, R032, R033."""
+    view = view_array(array, name)
+    label = _label(name)
+    if rows < 1 or group < 1 or rows % group:
+        fail("R033", name=label, rows=rows, group=group)
+    expected_ranks = (4,) if group > 1 else (2, 3)
+    if len(view.shape) not in expected_ranks or (group > 1 and view.shape[2] != group):
+        form = f"[rows, heads, {group}, depth]" if group > 1 else "[rows, depth] or [rows, heads, depth]"
+        fail("R032", name=label, problem=f"its shape is {list(view.shape)}, expected {form}")
+    total_rows, depth = view.shape[0], view.shape[-1]
+    heads = 1 if len(view.shape) == 2 else view.shape[1]
+    strides = view.strides_bytes
+    if view.elements and strides[-1] != view.itemsize and depth > 1:
+        fail("R030", name=label, stride=strides[-1], size=view.itemsize)
+    head_stride = strides[0] if heads == 1 else strides[1]
+    row_stride = strides[0] if total_rows > 1 or heads == 1 else head_stride * heads
+    if row_stride != head_stride * heads:
+        problem = f"rows are {row_stride} bytes apart but {heads} heads of {head_stride} bytes make {head_stride * heads}"
+        fail("R032", name=label, problem=problem + "; rows and heads must merge into one dimension")
+    return view, total_rows, heads, row_stride, head_stride
+
+
 def from_template(template: TensorMapTemplate, array: Any, name: str) -> TensorMap:
     """The map that a manifest's parameter `name` describes, over the array given at launch. Raises R020 to R036."""
     if isinstance(array, TensorMap):
@@ -244,6 +303,11 @@ def from_template(template: TensorMapTemplate, array: Any, name: str) -> TensorM
         group = template.box[1] if grouped else 1
         rows = template.box[-2] * group
         return ragged(view, rows, template.box[0], group=group, swizzle=template.swizzle, name=name)
+    if template.form == "wrapped":
+        group = template.box[1] if template.rank == 5 else 1
+        return wrapped(view, template.box[-3] * group, template.box[0], group=group, swizzle=template.swizzle, name=name)
+    if template.form == "wrapped_blocks":
+        return wrapped(view, template.box[1], template.box[0], blocks=template.box[-1], swizzle=template.swizzle, name=name)
     if len(view.shape) != template.rank:
         fail("R034", name=name, what="rank", expected=template.rank, got=len(view.shape))
     return tiled(view, template.box, template.swizzle, oob_fill=template.oob_fill, name=name)

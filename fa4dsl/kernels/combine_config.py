@@ -79,6 +79,26 @@ class CombineConfig:
         """16-byte f32 quads of a block's row."""
         return self.block // QUAD
 
+    @property
+    def chunks(self) -> int:
+        """16-byte chunks of a packed block's row."""
+        return SWIZZLE_BYTES[self.swizzle] // 16
+
+    @property
+    def chunk(self) -> int:
+        """Columns of a chunk."""
+        return 16 // self.output_type.bytes
+
+    @property
+    def swizzle_rows(self) -> int:
+        """Rows of a packed block in 128 bytes: so many have their chunks permuted alike."""
+        return 128 // SWIZZLE_BYTES[self.swizzle]
+
+    @property
+    def packed_slots(self) -> int:
+        """Packed blocks that fit where one staged block (f32) lies."""
+        return 4 // self.output_type.bytes
+
     # --- column bands (`pull`)
 
     @property
@@ -203,8 +223,9 @@ def _check_store(config: CombineConfig) -> None:
     if config.depth % config.block:
         problem = f"{config.depth} columns are no whole number of blocks of {config.block}: the last one would reach into the next row"
         fail("L207", blocks=many, problem=problem)
-    if config.band % many:
-        fail("L207", blocks=many, problem=f"a band has {config.band} blocks, which {many} does not divide")
+    for what, blocks in (("a band", config.band), ("the last band", config.blocks - (config.bands - 1) * config.band)):
+        if blocks % many:
+            fail("L207", blocks=many, problem=f"{what} has {blocks} blocks, which {many} does not divide")
 
 
 def check_threads(config: CombineConfig) -> None:

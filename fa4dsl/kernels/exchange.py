@@ -10,7 +10,7 @@ its CTA's share.
   read by a peer, so the kernel needs no barrier at its end.
 * `push_bulk` stages all quads and sends each share with one bulk copy.
 
-`quad_of(source, row, quad)` and `statistics_of(source, row)` are device functions that give this CTA's partial result: f32 x 4, normalised by
+`quad_of(source, row, quad, c=c)` and `statistics_of(source, row, c=c)` are device functions that give this CTA's partial result: f32 x 4, normalised by
 its own sum, and (maximum, sum) of a row. `c` is a `CombineConfig`. Executed by all threads of the CTA, thread index 0 to `c.threads` - 1.
 """
 
@@ -57,7 +57,7 @@ def load_tile(quad_of, source, valid_rows, *, c):
     for k in static_range(c.quads_per_thread):
         quad = thread.index() + k * c.threads
         row = quad // c.row_quads
-        values[k] = quad_of(source, min(row, valid_rows - 1), quad - row * c.row_quads)
+        values[k] = quad_of(source, min(row, valid_rows - 1), quad - row * c.row_quads, c=c)
     return values
 
 
@@ -70,7 +70,7 @@ def push_statistics(statistics_of, source, sums, arrived, rank, valid_quads, *, 
         j = i - owner * c.share_rows
         _, _, first_row, rows = share_of(owner, valid_quads, c=c)
         if i < c.partitions * c.share_rows and j < rows:
-            store_async(sums.on(owner), (rank, j), statistics_of(source, first_row + j), arrived.on(owner))
+            store_async(sums.on(owner), (rank, j), statistics_of(source, first_row + j, c=c), arrived.on(owner))
 
 
 @device_function
@@ -78,14 +78,14 @@ def combine_quad(maxima, totals, values, scale_log2e, *, c):
     """One quad of the result from everybody's: the weighted sum, divided at the end so that the weights' sum is off the critical path."""
     weights, largest, total = softmax_weights(maxima, totals, scale_log2e, c=c)
     result = weights[0] * values[0]
-    for slot in static_range(1, c.partitions):
+    for slot in static_range(1, len(maxima)):
         result += weights[slot] * values[slot]
     return result * reciprocal(total), largest, total
 
 
 @device_function
 def combine_share(slots, sums, rank, valid_quads, write, sink, scale_log2e, *, c):
-    """Combines this CTA's share from its slots (`push`, `push_bulk`) and hands each quad to `write(sink, row, quad, values, largest, total)`."""
+    """Combines this CTA's share from its slots (`push`, `push_bulk`) and hands each quad to `write(sink, row, quad, values, largest, total, c=c)`."""
     first, count, first_row, _ = share_of(rank, valid_quads, c=c)
     for k in static_range(c.share_per_thread):
         own = thread.index() + k * c.threads
@@ -170,7 +170,7 @@ def pull_wide(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
     for k in static_range(-(-c.rows // c.threads)):
         row = thread.index() + k * c.threads
         if row < valid_rows:
-            maxsum[row] = statistics_of(source, row)
+            maxsum[row] = statistics_of(source, row, c=c)
     cluster.wait()  # no peer arrives before the barrier exists
     warp.sync()
     if lane.index() < c.partitions:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from math import log
+from math import e
+from math import log2 as host_log2
 
-from fa4dsl import device_function, exp2, f32, log2, rcp, registers, static_range, where
+from fa4dsl import device_function, exp2, f32, log2, maximum, rcp, registers, static_range, where
 
-LN_2 = log(2.0)
+LOG2_E = host_log2(e)
+LN_2 = 1.0 / LOG2_E
 
 
 @device_function
@@ -40,3 +42,19 @@ def log_sum_exp(largest, total, scale_log2e, *, c):
     """ln of the sum of all exponentials; -inf where there are none."""
     base = largest * scale_log2e if c.use_fma else largest
     return where(total > 0.0, (base + log2(total)) * LN_2, float("-inf"))
+
+
+@device_function
+def fold_sink(sinks, head, rank, own_max, own_sum, *, c):
+    """With `c.sink`, rank 0's (maximum, sum) with the head's sink folded in, and the factor that keeps its O normalised; else as they are, and 1.
+
+    sinks: natural logits, which take part in the softmax but have no value. Only one rank folds it, so it counts once.
+    """
+    factor = f32(1.0)
+    if c.sink and rank == 0:
+        sink = sinks[head] * LOG2_E
+        largest = maximum(own_max, sink)
+        kept = where(own_sum > 0.0, own_sum * exp2(own_max - largest), 0.0)
+        own_max, own_sum = largest, kept + exp2(sink - largest)
+        factor = kept * rcp(own_sum)
+    return own_max, own_sum, factor

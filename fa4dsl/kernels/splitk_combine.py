@@ -2,7 +2,7 @@
 
 Each CTA of a cluster holds one partition's result for the same tile of rows: O (normalised, f32), and per row the maximum and the sum of
 the softmax. The CTAs trade pieces through distributed shared memory (a reduce-scatter over bands of columns): every rank owns a band of
-8-column blocks, stages the rest for its peers, and combines its own band from everybody's.
+output blocks, stages the rest for its peers, and combines its own band from everybody's. The steps are in `splitk_epilogue`.
 """
 
 # The bodies below are fa4dsl's language, whose types (f32, Pointer[f32]) a Python type checker does not know.
@@ -10,101 +10,22 @@ the softmax. The CTAs trade pieces through distributed shared memory (a reduce-s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from fa4dsl import Pointer, RaggedTensorMap, block, cluster, device_function, f32, i32, i64, kernel, mbarrier, shared, thread, where
+from fa4dsl.kernels.combine_config import QUAD, CombineConfig
+from fa4dsl.kernels.softmax_weights import fold_sink, log_sum_exp
+from fa4dsl.kernels.splitk_epilogue import splitk_reduce_scatter
 
-from fa4dsl import (
-    Pointer,
-    RaggedTensorMap,
-    bf16,
-    block,
-    cluster,
-    device_function,
-    elect,
-    exp2,
-    f32,
-    i32,
-    i64,
-    kernel,
-    mbarrier,
-    rcp,
-    registers,
-    shared,
-    static_range,
-    thread,
-    tma,
-    where,
-)
-from fa4dsl.runtime.diagnostics import fail
-
-QUAD = 4
-"""f32 of a 16-byte access."""
-BLOCK = 8
-"""Columns of an output block: 16 bytes of bf16, one box of the store."""
-
-
-@dataclass(frozen=True)
-class CombineConfig:
-    """One specialisation of the combine."""
-
-    partitions: int = 8
-    """P: partial results of a tile, and CTAs of a cluster."""
-    depth: int = 128
-    """D: columns of the output."""
-    rows: int = 128
-    """BM: rows of a tile, one thread each; a tile may have fewer valid rows."""
-
-    def __post_init__(self) -> None:
-        if self.partitions not in (2, 4, 8, 16):
-            fail("L065", partitions=self.partitions)
-        if self.depth not in (64, 128):
-            fail("L066", depth=self.depth)
-        if not 32 <= self.rows <= 128 or self.rows % 32:
-            fail("L067", rows=self.rows)
-
-    @property
-    def blocks(self) -> int:
-        """Output blocks of 8 columns."""
-        return self.depth // BLOCK
-
-    @property
-    def band(self) -> int:
-        """Output blocks that a rank owns."""
-        return -(-self.blocks // self.partitions)
-
-    @property
-    def bands(self) -> int:
-        """Ranks that own a band; the others only stage."""
-        return self.blocks // self.band
+__all__ = ["CombineConfig", "splitk_combine"]
 
 
 @device_function
-def stage_peers_bands(stage, partial, row, rank, *, c):
-    """Every band but our own: normalised f32, 16 bytes a store, at the place where its owner will look for it."""
-    for step in static_range(c.bands):
-        if step > 0 or (c.partitions > c.bands and rank >= c.bands):  # a rank beyond the bands owns none and stages all
-            first_quad = (rank + step) % c.bands * (2 * c.band)
-            for quad in static_range(2 * c.band):
-                stage[first_quad + quad, row] = partial.load(QUAD * (first_quad + quad), width=QUAD)
+def read_partial(source, quad):
+    """A quad of this row from global memory; zeros where the partition is empty, whatever memory holds there."""
+    partial, own_sum = source
+    return where(own_sum > 0.0, partial.load(QUAD * quad, width=QUAD), 0.0)
 
 
-@device_function
-def softmax_weights(maxsum, row, rank, own_max, own_sum, scale_log2e, *, c):
-    """Weight of each partition, own first: exp2((m - M) * scale) * l, normalised; zero where a partition is empty, all zero if every one is."""
-    maxima, sums = registers(f32, c.partitions), registers(f32, c.partitions)
-    maxima[0], sums[0] = own_max, own_sum
-    for slot in static_range(1, c.partitions):
-        maxima[slot], sums[slot] = maxsum.on((rank + slot) % c.partitions)[row]
-    largest = max(*maxima)
-    weights = registers(f32, c.partitions)
-    for slot in static_range(c.partitions):
-        scaled = sums[slot] * exp2((maxima[slot] - largest) * scale_log2e)
-        weights[slot] = where(sums[slot] > 0.0, scaled, 0.0)
-    total = sum(weights)
-    weights *= where(total > 0.0, rcp(total), 0.0)
-    return weights
-
-
-@kernel(cluster=lambda c: (c.partitions, 1, 1), threads=lambda c: c.rows)
+@kernel(cluster=lambda c: (c.partitions, 1, 1), threads=lambda c: c.threads)
 def splitk_combine(
     partial: Pointer[f32],
     statistics: Pointer[f32],
@@ -113,60 +34,53 @@ def splitk_combine(
     total_rows: i32,
     heads: i32,
     scale_log2e: f32,
+    sinks: Pointer[f32],
+    lse: Pointer[f32],
     *,
     c: CombineConfig,
 ):
     """Combines the partials of every tile and head.
 
     Grid: (tiles * P, heads, 1), clusters of (P, 1, 1): one cluster for a tile of a head. Tile t holds rows row_offsets[t] up to
-    row_offsets[t + 1], at most BM.
+    row_offsets[t + 1], at most BM. With a group of G fused heads, rows are positions of which each has G rows of the tile: arrays have
+    ``heads, G`` where they have ``heads`` here, and a tile takes at most BM / G positions.
 
-    partial: f32 ``[P, total_rows, heads, D]``, each partition's O, normalised by its own sum. statistics: f32 ``[P, total_rows, heads, 2]``,
-    maximum (in units of raw scores) and sum; an empty partition has -inf and 0. output: bf16 ``[total_rows, heads, D]``. scale_log2e: softmax
-    scale times log2(e). A row that is empty in all partitions becomes 0.
+    partial: f32 ``[P, total_rows, heads, D]``, each partition's O, normalised by its own sum; not read where the partition is empty. statistics:
+    f32 ``[P, total_rows, heads, 2]``, maximum (raw scores; in log2 without `use_fma`) and sum; an empty partition has -inf and 0. output:
+    ``[total_rows, heads, D]``. scale_log2e: softmax scale times log2(e). sinks: f32 ``[heads]``, natural logits, with `c.sink`. lse: f32
+    ``[total_rows, heads]``, natural log of the sum of exponentials, with `c.lse`. A row that is empty in all partitions becomes 0, its lse -inf.
     """
     rank, tile, head, row = cluster.rank(), cluster.index(), block.index("y"), thread.index()
-    stage = shared(f32, (c.depth // QUAD, c.rows, QUAD), name="stage")
+    stage = shared(f32, (c.blocks * c.sub_blocks, c.rows, QUAD), name="stage", alignment=1024)
+    packed = shared(c.output_type, (c.blocks * c.packed_slots, c.rows, c.block), name="packed", swizzle=c.swizzle, overlay=stage)
     maxsum = shared(f32, (c.rows, 2), name="maxsum")
-    publish = mbarrier(c.rows * c.partitions, scope="cluster", name="publish")
+    publish = mbarrier(c.partitions * (c.threads // 32), scope="cluster", name="publish")
     cluster.sync()  # no peer arrives before the barrier exists
 
     first_row = row_offsets[tile]
     rows = row_offsets[tile + 1] - first_row
-    source_row = first_row + min(row, rows - 1)  # rows past the end repeat the last one; the store drops them
-    source = (rank * total_rows + source_row) * heads + head
-    partial += source.to(i64) * c.depth
+    own_row = min(row, rows * c.group - 1)  # rows past the end repeat the last one; the store drops them
+    position = ((first_row + own_row // c.group) * heads + head) * c.group + own_row % c.group
+    source = rank * total_rows * heads * c.group + position
     own_max, own_sum = statistics.load(2 * source, width=2)
+    read_from = (partial + source.to(i64) * c.depth, own_sum)
+    own_max, own_sum, scale = fold_sink(sinks, head * c.group + own_row % c.group, rank, own_max, own_sum, c=c)
 
-    stage_peers_bands(stage, partial, row, rank, c=c)
-    maxsum[row] = own_max, own_sum
-    for peer in static_range(c.partitions):
-        publish.on(peer).arrive()  # releases this thread's stores to that peer
-
-    if c.bands == c.partitions or rank < c.bands:
-        first_block = rank * c.band
-        first_quad = 2 * first_block
-        own = registers(f32, (c.band, 2, QUAD))
-        for i in static_range(c.band):
-            for half in static_range(2):  # our own band stays in registers; its loads hide the cluster's latency
-                own[i, half] = partial.load(QUAD * (first_quad + 2 * i + half), width=QUAD)
-        publish.wait()
-
-        weights = softmax_weights(maxsum, row, rank, own_max, own_sum, scale_log2e, c=c)
-        own *= weights[0]
-        for slot in static_range(1, c.partitions):
-            peer_stage = stage.on((rank + slot) % c.partitions)
-            for i in static_range(c.band):
-                for half in static_range(2):
-                    own[i, half] += weights[slot] * peer_stage[first_quad + 2 * i + half, row]
-
-        packed = stage.as_(bf16)  # our own slice of the stage: no peer reads it, so no second round
-        for i in static_range(c.band):
-            packed[first_quad + i, row] = own[i].to(bf16)
-        block.sync()
-        with elect():
-            for i in static_range(c.band):
-                column = BLOCK * (first_block + i)
-                output.store(packed.part(first_quad + i), column=column, row=first_row, rows=rows, head=head, heads=heads)
-            tma.commit_and_wait()
+    largest, total = splitk_reduce_scatter(
+        stage,
+        packed,
+        maxsum,
+        publish,
+        [(read_partial, read_from, scale)],
+        row,
+        rank,
+        own_max,
+        own_sum,
+        scale_log2e,
+        output,
+        (first_row, rows, head, heads),
+        c=c,
+    )
+    if c.lse and rank == 0 and row == own_row:
+        lse[position] = log_sum_exp(largest, total, scale_log2e, c=c)
     cluster.sync()  # peers may still be reading our stage

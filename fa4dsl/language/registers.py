@@ -120,6 +120,12 @@ class RegisterArray(Arithmetic):
         item = as_value(value, self.dtype)
         self.elements = [item] * self.width
 
+    def reshape(self, *shape: int) -> RegisterArray:
+        """An array of its own with the same values in another shape (row-major). Raises L073 where the sizes differ."""
+        if prod(shape) != self.width:
+            current().fail("L073", name=self.in_words, given=list(shape), shape=list(self.shape))
+        return RegisterArray(self.dtype, tuple(shape), list(self.elements))
+
     def copy(self) -> RegisterArray:
         """An array of its own with the same values."""
         return RegisterArray(self.dtype, self.shape, list(self.elements))

@@ -188,6 +188,13 @@ class SharedArray:
         checked = self._indices(indices)
         return SharedArray(self.allocation, self.dtype, self.shape[len(checked) :], self._offset_of(checked), self.rank, self.barrier)
 
+    def window(self, first: Any, count: int) -> SharedArray:
+        """`count` rows of the leading dimension, from row `first` on, whatever their size."""
+        (checked,) = self._indices(first)
+        if not isinstance(count, int) or not 1 <= count <= self.shape[0]:
+            current().fail("L074", current().place_of(count), name=self.name, index=describe(count), axis=0, extent=self.shape[0])
+        return SharedArray(self.allocation, self.dtype, (count, *self.shape[1:]), self._offset_of((checked,)), self.rank, self.barrier)
+
     def _unswizzled(self) -> None:
         if self.swizzle != "none":
             current().fail("L077", name=self.name, swizzle=self.swizzle)

@@ -156,7 +156,7 @@ class MapValue:
 class RaggedMapValue(MapValue):
     """A descriptor over packed sequences (`RaggedTensorMap`)."""
 
-    form = "ragged"
+    form = "wrapped"
 
     def store(  # type: ignore[override]
         self, source: SharedArray, *, column: Any, row: Any, rows: Any, head: Any = 0, heads: Any = 1, cache: Cache | None = "evict_first"
@@ -164,23 +164,36 @@ class RaggedMapValue(MapValue):
         """Stores the first `rows` rows of `source` to an array ``[total_rows, heads, depth]``. Executed by one thread.
 
         Args:
-            source: shared array ``[tile_rows, columns]``; its shape is the map's box.
-            column: first column written, in elements.
-            row: row of the array that the tile's row 0 goes to.
-            rows: valid rows of the tile, 1..tile_rows; the others are dropped by the hardware.
+            source: shared array ``[tile_rows, columns]``; its shape is the map's box. ``[positions, group, columns]`` where `group` heads are fused
+                into the tile and the array is ``[total_rows, heads, group, depth]``; ``[blocks, tile_rows, 1, columns]`` to store several blocks of
+                columns, one beside the other, at once.
+            column: first column written, in elements; of blocks the number of the first.
+            row: row of the array that the tile's row (or position) 0 goes to.
+            rows: valid rows (or positions) of the tile, 1 up to all; the others are dropped by the hardware.
             head, heads: which head, and how many the array has.
 
-        The map's dimensions are (depth, tile_rows, merged rows and heads) and its base lies `tile_rows` array rows before the array, so
-        that the coordinates (column, tile_rows - rows, (row + rows) * heads + head) put row i at array row `row + i` and push the rows
-        from `rows` on past the end of the second dimension.
+        The map's dimensions are (depth, [group,] positions, merged rows and heads, wrap), with its base at the array: see
+        `fa4dsl.runtime.tensor_map.wrapped` for the arithmetic. Nothing outside the array's valid rows is touched.
         """
+        from fa4dsl.runtime.tensor_map import WRAP_POSITIONS
+
         trace = current()
-        if not isinstance(source, SharedArray) or len(source.shape) != 2:
-            trace.fail("L090", trace.place_of(source), name=self.name, shape=describe(source), rank=3)
-        size = self._use(source, 3, None)
+        if not isinstance(source, SharedArray) or len(source.shape) not in (2, 3, 4):
+            trace.fail("L090", trace.place_of(source), name=self.name, shape=describe(source), rank=4)
+        shape = source.shape
+        blocks = len(shape) == 4
+        if blocks:
+            self.form = "wrapped_blocks"
         merged = binary("+", binary("*", binary("+", as_value(row, i32), as_value(rows, i32)), heads), head)
-        first = binary("-", source.shape[0], as_value(rows, i32))
-        operands = [self.handle, source.allocation.handle, source.offset_value(), as_index(column), first.ir, merged.ir]
+        first = binary("-", WRAP_POSITIONS, as_value(rows, i32))
+        wrap = constant(WRAP_POSITIONS, i32)
+        # Outermost first: (blocks, wrap, merged, positions, [group,] columns).
+        box = (shape[0], 1, 1, shape[1], shape[3]) if blocks else (1, 1, *shape)
+        size = self._use(source.reshape(*box), len(box), None)
+        zero = constant(0, i32).ir
+        outer = [first.ir, merged.ir, wrap.ir]
+        coordinates = [zero, *outer, as_index(column)] if blocks else [as_index(column), *([zero] if len(shape) == 3 else []), *outer]
+        operands = [self.handle, source.allocation.handle, source.offset_value(), *coordinates]
         trace.fa4("tma_store", operands, {"reduce": "none", "bytes": size, "cache": cache})
 
 
