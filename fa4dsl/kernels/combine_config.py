@@ -194,8 +194,8 @@ def check(config: CombineConfig) -> None:
         fail("L201", group=config.group, rows=config.rows)
     if config.sink and config.use_fma:
         fail("L202")
-    if config.clusters < 1 or config.clusters > 16:
-        fail("L203", clusters=config.clusters)
+    if not 1 <= config.clusters <= (1 if config.design == "pull" else 16):
+        fail("L203", clusters=config.clusters, design=config.design)
     _check_store(config)
     if config.shared_bytes + 256 > SHARED_LIMIT:
         fail("L204", needed=config.shared_bytes, limit=SHARED_LIMIT, design=config.design)

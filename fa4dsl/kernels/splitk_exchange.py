@@ -27,7 +27,6 @@ from fa4dsl import (
     shared,
     static_range,
     thread,
-    u32,
     where,
 )
 from fa4dsl.kernels.combine_config import CombineConfig
@@ -102,8 +101,10 @@ def combine_clusters(sink, counters, counter, rank, valid_quads, *, c):
     fence(scope="gpu")  # this thread's results, before the arrival that the barrier leads to
     block.sync()
     with thread(0):
-        arrived = atomic.increment(counters + counter, u32(c.clusters - 1), order="acq_rel", scope="gpu")
-        last[0] = where(arrived == u32(c.clusters - 1), 1, 0)
+        arrived = atomic.add(counters + counter, 1, order="acq_rel", scope="gpu")
+        last[0] = where(arrived == c.clusters - 1, 1, 0)
+        if arrived == c.clusters - 1:
+            counters.store(counter, 0, order="relaxed", scope="gpu")
     block.sync()
     if last[0] == 1:
         fence(scope="gpu")
@@ -140,13 +141,13 @@ def splitk_exchange(output_type: str) -> Any:
         sinks: Pointer[f32],
         lse: Pointer[f32],
         workspace: Pointer[f32],
-        counters: Pointer[u32],
+        counters: Pointer[i32],
         *,
         c: CombineConfig,
     ):
         """Combines the partials of every tile and head; arguments as `splitk_combine`'s, with ``[clusters * P, ...]`` partial results.
 
-        Grid: (tiles * clusters * P, heads, 1), clusters of (P, 1, 1). workspace: f32 ``[tiles, heads, clusters, quads, 8]``; counters: u32
+        Grid: (tiles * clusters * P, heads, 1), clusters of (P, 1, 1). workspace: f32 ``[tiles, heads, clusters, quads, 8]``; counters: i32
         ``[tiles, heads, P]``, zero before the first launch and after each; neither is touched where `c.clusters` is 1.
         """
         rank, head = cluster.rank(), block.index("y")

@@ -37,8 +37,8 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "L203",
         "A number of clusters that the combine does not support",
-        "a tile is shared by 1 to 16 clusters, not {clusters}",
-        "use fewer clusters, with more partitions in each",
+        "{clusters} clusters cannot share a tile in the design {design}",
+        "use 1 to 16 clusters with pull_wide, push or push_bulk; pull has one",
         "Partial results are combined inside each cluster first; the last cluster to arrive combines those results through global memory.",
         failing=_CONFIG.format("clusters=0"),
         fixed=_CONFIG.format("clusters=2"),
@@ -97,5 +97,14 @@ ENTRIES: tuple[Entry, ...] = (
         "and values, and a split tile has one query tile in each CTA.",
         failing=_FA4.format("qk_depth=256"),
         fixed=_FA4.format("qk_depth=128"),
+    ),
+    Entry(
+        "L211",
+        "A stand-alone combine that cannot be made",
+        "the combine of partial results in global memory cannot have {problem}",
+        "change the numbers that the message names; 0 or the default lets the rule table choose",
+        "Each CTA takes whole rows, each row whole groups of threads, each thread whole 16-byte pieces of a row.",
+        failing="from fa4dsl.kernels.combine_partials import PartialsConfig\n\nPartialsConfig(partitions=65)\n",
+        fixed="from fa4dsl.kernels.combine_partials import PartialsConfig\n\nPartialsConfig(partitions=64, groups=4)\n",
     ),
 )

@@ -1,0 +1,51 @@
+"""The combine of partial results in global memory, as a kernel of its own: fa4dsl beside Triton, FlashAttention, FlashInfer, torch and a plain copy.
+
+    python benchmarks/combine_standalone.py prepare FOLDER                  # where MLIR is installed: compiles every variant
+    python benchmarks/combine_standalone.py run FOLDER [options of the peers' script, such as --cases quick --only fa4dsl,triton]
+
+`run` needs a GPU and torch; it is `peers/combine_peers.py`, which measures everything in one run by CUDA graphs, hot (partials in L2) and cold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+PEERS = Path(__file__).resolve().parent / "peers" / "combine_peers.py"
+PARTITIONS = (2, 4, 8, 16, 32, 64)
+MOST_IN_FLIGHT = 16
+"""Partial results that one thread holds at once; more need groups."""
+
+
+def prepare(folder: Path) -> None:
+    from fa4dsl.kernels.combine_partials import PartialsConfig, combine_partials
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for partitions in PARTITIONS:
+        for groups in (1, 2, 4, 8, 16):
+            each = -(-partitions // groups)
+            if each > MOST_IN_FLIGHT or (groups > 1 and each < 2):
+                continue
+            for rows in (1, 2, 4, 8) if groups == 1 else (1, 2, 4):
+                for vectors in (1, 2):
+                    config = PartialsConfig(partitions=partitions, rows_per_block=rows, groups=groups, vectors=vectors)
+                    path = folder / f"partials_p{partitions}_r{rows}_g{groups}_v{vectors}.fa4"
+                    if config.threads <= 512 and config.threads >= 32 and not path.exists():
+                        combine_partials("bf16").bind(c=config).artifact.save(path)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("prepare", "run"))
+    parser.add_argument("folder", type=Path)
+    options, rest = parser.parse_known_args()
+    if options.action == "prepare":
+        prepare(options.folder)
+        return 0
+    return subprocess.run([sys.executable, str(PEERS), "--ours", str(options.folder), *rest], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
