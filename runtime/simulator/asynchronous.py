@@ -63,6 +63,9 @@ class Asynchronous:
         checker = self.machine.checker
         numbers = operation.vector or (() if operation.number is None else (operation.number,))
         self.machine.progress_marks += 1
+        trace = self.machine.trace
+        if trace is not None:
+            trace.progressed(operation, operation.state + 1)
         if operation.state == 0:
             operation.read()
             operation.state = 1

@@ -65,7 +65,6 @@ class Barriers:
         """Has arrived in the current phase."""
         self.cluster_phase = np.full(grid.width, -1, np.int64)
         """The phase of a thread's last arrival."""
-        self.waits = 0
         machine.wave_hooks.append(self.reset)
         machine.exit_hooks.append(self.exited)
 
@@ -94,6 +93,8 @@ class Barriers:
         del self.named[(cta, number)]
         machine = self.machine
         machine.progress_marks += 1
+        if machine.trace is not None:
+            machine.trace.completed(("bar", cta, number), 0, [group.threads for group in barrier.waiting])
         if machine.checker is not None:
             machine.checker.named_phase(barrier.first_site, machine.grid.first_cta + cta, number, barrier.tokens)
         for group in barrier.waiting:
@@ -126,6 +127,8 @@ class Barriers:
 
         if not state.arrivals or not (self.cluster_arrived[part] | (machine.key[part] == EXITED)).all():
             return False
+        if machine.trace is not None:
+            machine.trace.completed(("cluster", cluster, 0), state.phase, state.waiting)
         state.phase += 1
         state.done_tokens, state.tokens, state.arrivals = state.tokens, [], []
         self.cluster_arrived[part] = False

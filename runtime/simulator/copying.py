@@ -102,6 +102,14 @@ def shared_range(machine: Machine, starts: Ints | Sequence[int], length: int) ->
     return Range("shared", array + machine.grid.first_cta * machine.grid.shared_stride, length)
 
 
+def tell_counters(machine: Machine, operation: Operation, kind: str, reads: Sequence[Range], writes: Sequence[Range]) -> None:
+    """Tells measures and trace about an operation that is about to be issued."""
+    if machine.measures is not None:
+        machine.measures.copy(kind, operation.thread, reads, writes)
+    if machine.trace is not None:
+        machine.trace.issued(operation, kind, reads, writes)
+
+
 @dataclass(frozen=True)
 class Signal:
     """A barrier that a copy tells about `count` bytes; `address` physical within the wave."""
@@ -144,6 +152,5 @@ def start(
     operation = Operation(site, thread, read, land, number)
     if bulk_group:
         groups_of(machine).bulk_open.setdefault(thread, []).append(operation)
-    if machine.measures is not None:
-        machine.measures.copy(site, kind, thread, reads, writes)
+    tell_counters(machine, operation, kind, reads, writes)
     return machine.asynchronous.issue(operation)

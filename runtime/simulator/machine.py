@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.registers import RegisterPool
     from fa4dsl.runtime.simulator.schedule import Schedule
     from fa4dsl.runtime.simulator.selection import Ints, Row
+    from fa4dsl.runtime.simulator.trace import Trace
     from fa4dsl.runtime.simulator.waiting import Hang
 
 SPAN = 1 << 20
@@ -65,6 +66,7 @@ class Machine:
         self.schedule = schedule
         self.checker = checker
         self.measures = measures
+        self.trace: Trace | None = None
         self.step_limit = step_limit
         self.key: Ints = np.zeros(grid.width, np.int64)
         self.resume: Ints = np.zeros(grid.width, np.int64)
@@ -128,10 +130,14 @@ class Machine:
         """`threads` wait in the instruction at `pc`; whoever wakes them decides whether they repeat it or go on behind it."""
         self.key[threads] = BLOCKED
         self.resume[threads] = pc
+        if self.trace is not None:
+            self.trace.blocked(threads, pc)
 
     def wake(self, threads: Selection, advance: int = 0) -> None:
         """Lets blocked `threads` run again at (`advance` 0) or behind (1) their instruction."""
         self.key[threads] = self.resume[threads] + advance
+        if self.trace is not None:
+            self.trace.woken(threads)
         self.disturbed = True
 
     def rendezvous(self, site: Instruction, threads: Selection, pc: int, mask: Row | None) -> Selection | None:
@@ -243,6 +249,11 @@ class Machine:
         back_edges = 0
         while True:
             steps, end, control = runs[pc]
+            if self.measures is not None:
+                count = len(steps) + (control is not None)
+                self.measures.ran(threads, pc, count)
+                if self.trace is not None:
+                    self.trace.turn(threads, pc, count)
             for step in steps:
                 step(threads)
             self.steps += 1

@@ -49,8 +49,6 @@ class Mbarriers:
         self.machine = machine
         self.objects: dict[int, Mbarrier] = {}
         self.invalidated: dict[int, Instruction] = {}
-        self.waits: dict[int, int] = {}
-        """Blocking waits by PTX line."""
         width = machine.grid.width
         self.wait_address: Ints = np.full(width, -1, np.int64)
         self.wait_phase: Ints = np.zeros(width, np.int64)
@@ -94,6 +92,8 @@ class Mbarriers:
     def expect(self, site: Instruction, thread: int, barrier: Mbarrier, count: int) -> None:
         barrier.transactions += count
         barrier.arrivals.append(Arrival(site, (int(self.machine.grid.event_thread[thread]),), count, "expect_tx"))
+        if self.machine.trace is not None:
+            self.machine.trace.arrived(("mbarrier", barrier.address, 0), site, np.array([thread]), count, "expect_tx")
         self._check_range(site, thread, barrier)
 
     def complete(self, site: Instruction, thread: int, address: int, count: int, token: Token | None) -> None:
@@ -103,6 +103,8 @@ class Mbarriers:
         if token is not None:
             barrier.tokens.append(token)
         barrier.arrivals.append(Arrival(site, (int(self.machine.grid.event_thread[thread]),), count, "bytes"))
+        if self.machine.trace is not None:
+            self.machine.trace.arrived(("mbarrier", address, 0), site, np.array([thread]), count, "bytes")
         self._check_range(site, thread, barrier)
         self._finish(barrier)
 
@@ -174,6 +176,10 @@ class Mbarriers:
                 barrier.tokens.append(token)
         threads = tuple(self.machine.grid.event_thread[numbers].tolist())
         barrier.arrivals.append(Arrival(site, threads, count, "drop" if drop else "arrive"))
+        if self.machine.measures is not None:
+            self.machine.measures.arrived(numbers, barrier.address)
+            if self.machine.trace is not None:
+                self.machine.trace.arrived(("mbarrier", barrier.address, 0), site, numbers, count, "drop" if drop else "arrive")
 
     def _check_range(self, site: Instruction, thread: int, barrier: Mbarrier) -> None:
         if not -LIMIT <= barrier.transactions <= LIMIT:
@@ -185,6 +191,8 @@ class Mbarriers:
         """Completes the phase when all arrivals and bytes are there."""
         self.machine.progress_marks += 1
         if barrier.pending == 0 and barrier.transactions == 0:
+            if self.machine.trace is not None:
+                self.machine.trace.completed(("mbarrier", barrier.address, 0), barrier.phase, barrier.waiting)
             barrier.phase += 1
             barrier.pending = barrier.expected
             barrier.done_tokens, barrier.tokens, barrier.arrivals = barrier.tokens, [], []

@@ -13,10 +13,13 @@ from fa4dsl.runtime.ptx.parser import parse
 from fa4dsl.runtime.simulator.build import Build, run_waves
 from fa4dsl.runtime.simulator.check.findings import Finding
 from fa4dsl.runtime.simulator.check.naming import Naming, Object, plain_name
+from fa4dsl.runtime.simulator.check.numbering import Threads
 from fa4dsl.runtime.simulator.check.report import Report
 from fa4dsl.runtime.simulator.check.session import make_checker, make_report
 from fa4dsl.runtime.simulator.machine import Stopped
 from fa4dsl.runtime.simulator.schedule import Choices, Schedule, make_schedule, next_path
+from fa4dsl.runtime.simulator.timeline import build_timeline
+from fa4dsl.runtime.simulator.trace import Trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +54,7 @@ def simulate(
     sources: Mapping[str, str] | None = None,
     manifest: Manifest | None = None,
     measure: bool = False,
+    trace: bool = False,
     strict: bool = False,
     name: str = "kernel.ptx",
     step_limit: int = STEP_LIMIT,
@@ -58,7 +62,8 @@ def simulate(
     """Runs a kernel for a whole grid; the launch's buffers are changed in place.
 
     `schedule`: "eager", "late", "random", "adversarial", "exhaustive", or a `Schedule`; with `seed` it replays exactly. `check` False leaves out
-    the happens-before checks (hangs and faults are still found). `measure` counts bytes, bank conflicts and waits. `manifest` gives names to shared
+    the happens-before checks (hangs and faults are still found). `measure` counts bytes, bank conflicts and waits; `trace` records the run too, for pictures of it (the report's
+    `timeline`; not for "exhaustive"). `manifest` gives names to shared
     objects, roles and barriers; `sources` the text of files for excerpts. `strict` makes reviews errors.
 
     Raises `Fa4dslError` for what cannot run at all: text that is not PTX (S001), an unknown kernel (S006), arguments or a launch that the driver
@@ -69,7 +74,7 @@ def simulate(
     if schedule == "exhaustive":
         return _exhaustive(module, launch, check, sources, manifest, measure, strict, step_limit)
     chosen = make_schedule(schedule, seed)
-    return _run(module, launch, chosen, seed, check, progress, sources, manifest, measure, strict, step_limit)
+    return _run(module, launch, chosen, seed, check, progress, sources, manifest, measure or trace, strict, step_limit, trace)
 
 
 def _run(
@@ -84,6 +89,7 @@ def _run(
     measure: bool,
     strict: bool,
     step_limit: int,
+    trace: bool = False,
 ) -> Report:
     started = time.perf_counter()
     checkers: list[HappensBefore] = []
@@ -111,6 +117,11 @@ def _run(
     machine = build.machine
     if manifest is not None:
         machine.pool.set_entry(manifest.registers)
+    if machine.measures is not None:
+        naming = machine.measures.naming = _naming(geometries[0], build, manifest)
+        if trace:
+            edges = [edge for item in naming.shared for edge in (item.start, item.start + item.size)]
+            machine.trace = machine.measures.trace = Trace(machine, edges)
     raised: list[Diagnostic] = []
     try:
         run_waves(build, progress)
@@ -121,10 +132,14 @@ def _run(
     build.write_back()
     if machine.measures is not None:
         machine.measures.finish(machine)
+    timeline = None
+    if machine.trace is not None and machine.measures is not None and machine.measures.naming is not None:
+        machine.trace.finish()
+        timeline = build_timeline(machine.trace, machine.measures.naming, manifest.shared if manifest is not None else ())
     if machine.hang is not None and not checkers:
         # it saw nothing of the run, but it explains the hang
         checkers.append(_checker(geometries[0], build, manifest, strict))
-    return make_report(
+    report = make_report(
         checkers[0] if checkers else None,
         diagnostics=[*raised, *machine.findings],
         hang=machine.hang,
@@ -135,10 +150,26 @@ def _run(
         measures=machine.measures,
         sources=texts,
     )
+    report.timeline = timeline
+    return report
 
 
 def _checker(geometry: Geometry, build: Build, manifest: Manifest | None, strict: bool) -> HappensBefore:
     """A checker that knows the names of the kernel's arrays, roles and barriers."""
+    naming = _naming(geometry, build, manifest)
+    return make_checker(
+        geometry,
+        shared=naming.shared,
+        buffers=naming.buffers,
+        roles=naming.roles,
+        named_barriers=naming.named_barriers,
+        ptx_name=naming.ptx_name,
+        strict=strict,
+    )
+
+
+def _naming(geometry: Geometry, build: Build, manifest: Manifest | None) -> Naming:
+    """The names of the kernel's arrays, roles, barriers and buffers."""
     shared: list[Object] = []
     if manifest is not None:
         shared += Naming.objects_of(manifest.shared, build.storage.dynamic_offset)
@@ -149,14 +180,14 @@ def _checker(geometry: Geometry, build: Build, manifest: Manifest | None, strict
     buffers = [
         Object(name, start, size) for name, start, size in zip(build.buffers.names, build.buffers.starts, build.buffers.sizes, strict=True)
     ]
-    return make_checker(
-        geometry,
-        shared=shared,
-        buffers=buffers,
-        roles=manifest.roles if manifest is not None else (),
-        named_barriers=manifest.named_barriers if manifest is not None else None,
-        ptx_name=build.module.name,
-        strict=strict,
+    return Naming(
+        Threads(geometry),
+        max(geometry.shared_stride, 1),
+        shared,
+        buffers,
+        manifest.roles if manifest is not None else (),
+        manifest.named_barriers if manifest is not None else {},
+        build.module.name,
     )
 
 

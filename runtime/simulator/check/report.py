@@ -44,6 +44,8 @@ class Report:
     kernel: str = ""
     not_modelled: list[str] = field(default_factory=list)
     measures: Any = None
+    timeline: Any = None
+    """The run as a picture (`timeline.Timeline`), where one was asked for."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """Text of source files by name, for excerpts on a machine without them."""
     runs: list[str] = field(default_factory=list)

@@ -12,6 +12,7 @@ from fa4dsl.runtime.simulator.access import Resolver
 from fa4dsl.runtime.simulator.asynchronous import Operation
 from fa4dsl.runtime.simulator.copying import CopyBatch, Signal, groups_of, shared_range, start
 from fa4dsl.runtime.simulator.decoder import WIDTH_DTYPE, Decoder, handles
+from fa4dsl.runtime.simulator.events import Range
 from fa4dsl.runtime.simulator.instructions.mbarriers import offsets_of
 from fa4dsl.runtime.simulator.numerics.atomic import atomic_update, supports
 from fa4dsl.runtime.simulator.program import Step
@@ -125,10 +126,13 @@ def _copy(decoder: Decoder, instruction: Instruction) -> Step:
             events = grid.event_thread[threads]
             base = grid.first_cta * grid.shared_stride
             number = machine.checker.copy_begin(instruction, events, sources, destinations + base, size, int(count.max()))
-        if machine.measures is not None:
-            machine.measures.access(instruction, source, threads, sources, size, "read")
         groups = groups_of(machine)
         operation = Operation(instruction, int(numbers[0]), read, write)
+        if machine.measures is not None:
+            machine.measures.thread_copy(instruction, threads, sources, count, size)
+        if machine.trace is not None:
+            landing = [shared_range(machine, destinations, size)]
+            machine.trace.issued(operation, "cp_async", [Range("global", sources[reading], size)], landing)
         groups.batches.append(CopyBatch(operation, number, numbers, groups.committed[numbers].copy(), np.zeros(len(numbers), np.bool_)))
         machine.asynchronous.issue(operation)
 

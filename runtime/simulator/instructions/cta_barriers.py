@@ -84,6 +84,11 @@ def _named(
                 "raise the count, or keep the other warps away from this id",
             )
         barrier.arrivals.append(Arrival(instruction, tuple(grid.event_thread[numbers].tolist()), 32 * len(warps)))
+        if machine.measures is not None:
+            known = machine.measures.naming.named_barriers.get(barrier_number) if machine.measures.naming is not None else None
+            machine.measures.met(instruction, known or ("the CTA barrier" if not barrier_number else f"barrier {barrier_number}"), len(warps), form != "arrive")
+            if machine.trace is not None:
+                machine.trace.arrived(("bar", cta, barrier_number), instruction, numbers, 32 * len(warps), "arrive")
         if votes is not None:
             chosen = votes[numbers] ^ negated
             barrier.true_count += int(np.count_nonzero(chosen))
@@ -93,14 +98,13 @@ def _named(
         if form != "arrive":
             barrier.waiting.append(Waiting(instruction, numbers, out, reduction))
 
-    whole_block = form == "sync" and count is None
+    whole_block = form == "sync" and count is None and machine.measures is None
 
     def control(threads: Selection, pc: int) -> int | None:
         ready = machine.rendezvous(instruction, threads, pc, None)
         if ready is None:
             return None
         barriers = machine.barriers
-        barriers.waits += 1
         if whole_block and checker is None and isinstance(ready, slice) and not (ready.start % grid.stride or ready.stop % grid.stride):
             ids = number[ready]
             if not barriers.named and int(ids.max()) == int(ids.min()) <= 15 and not (machine.key[ready] == machine.EXITED).any():
@@ -168,6 +172,8 @@ def _cluster(decoder: Decoder, instruction: Instruction, words: list[str]) -> St
                 )
                 if checker is not None:
                     state.tokens.append(checker.release(instruction, events, "cluster", order))
+                if machine.trace is not None:
+                    machine.trace.arrived(("cluster", cluster, 0), instruction, part, len(part), "arrive")
                 barriers.try_complete_cluster(cluster)
             return pc + 1 if size(ready) == size(threads) and ready is threads else None
 
@@ -181,7 +187,6 @@ def _cluster(decoder: Decoder, instruction: Instruction, words: list[str]) -> St
             if ready is None:
                 return None
             barriers = machine.barriers
-            barriers.waits += 1
             numbers = grid.arange[ready]
             clusters = grid.cluster_in_wave[ready]
             uniform = True
@@ -199,6 +204,10 @@ def _cluster(decoder: Decoder, instruction: Instruction, words: list[str]) -> St
                     waiting = part[~done]
                     machine.block(waiting, pc)
                     state.waiting.append(waiting)
+                if machine.measures is not None:
+                    machine.measures.met(instruction, "the cluster barrier", len(np.unique(part >> 5)), len(passing) < len(part))
+                    if machine.trace is not None and len(passing):
+                        machine.trace.passed(("cluster", cluster, 0), instruction, passing)
                 if len(passing):
                     if not uniform or ready is not threads:
                         machine.key[passing] = pc + 1

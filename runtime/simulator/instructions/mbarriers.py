@@ -263,6 +263,10 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
                 barrier.consumed = max(barrier.consumed, barrier.phase - 1)
             if checker is not None and ready.any():
                 checker.join(instruction, grid.event_thread[part[ready]], barrier.done_tokens, words.scope, order)
+            if machine.trace is not None and ready.any():
+                machine.trace.passed(("mbarrier", address, 0), instruction, part[ready])
+        if machine.measures is not None:
+            machine.measures.waited(instruction, numbers, addresses, done)
         return numbers, addresses, done
 
     if not blocking:
@@ -282,7 +286,6 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
             out[threads] = True
             table.wait_address[threads] = -1
             return pc + 1
-        table.waits[instruction.ptx_line] = table.waits.get(instruction.ptx_line, 0) + 1
         false = ~done & machine.spurious[numbers]
         go = done | false
         if go.any():

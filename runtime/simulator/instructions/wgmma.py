@@ -252,6 +252,13 @@ def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
                 )
                 for index, group in enumerate(groups.tolist())
             )
+        if machine.measures is not None:
+            for index, first in enumerate(firsts.tolist()):
+                places = [b_places] if a_places is None else [a_places, b_places]
+                reads = [shared_range(machine, np.unique(item[index]), 16) for item in places]
+                machine.measures.copy("wgmma", first, reads, ())
+                if machine.trace is not None and not index:
+                    machine.trace.issued(operation, "wgmma", reads, ())
         for group in groups.tolist():
             products.open.setdefault(group, []).append(operation)
             products.last[group] = operation
