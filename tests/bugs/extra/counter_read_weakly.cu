@@ -1,0 +1,13 @@
+// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "race", "mend": ["barrier|__syncthreads|atom|relaxed"], "args": ["out"], "block": 64, "expected": "np.array([64])"}
+#include "more.cuh"
+extern "C" __global__ void __launch_bounds__(64) k(u32 *out) {
+  __shared__ u32 count;
+  u32 t = threadIdx.x;
+  if (t == 0) count = 0;
+  __syncthreads();
+  atomicAdd(&count, 1); // @1
+#ifndef FAULT
+  __syncthreads();
+#endif
+  if (t == 0) out[0] = *(volatile u32 *)&count & 0 | count; // @2
+}
