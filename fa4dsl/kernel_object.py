@@ -153,23 +153,27 @@ class BoundKernel:
         return self._artifact
 
     def _cached(self) -> Artifact:
-        """The artifact from the cache, by the kernel's IR with its source lines; compiled where it is not there."""
-        from fa4dsl.passes.toolchain import toolchain
+        """The artifact from the cache; compiled where it is not there.
+
+        It is looked up by the digest of all that the source reaches, which needs no MLIR; where that cannot be told (`fingerprint`), by the IR
+        with its source lines.
+        """
+        from fa4dsl.fingerprint import kernel_fingerprint
         from fa4dsl.runtime.cache import cache_key, cached
+
+        key = kernel_fingerprint(self.kernel.function, self.kernel.options, self.constants)
+        if key is not None:
+            return cached(key, lambda: self.compilation.artifact)
+        from fa4dsl.kernel_toolchain import toolchain
 
         traced = self.trace()
         text = str(traced.module.operation.get_asm(enable_debug_info=True))
-        key = cache_key(text, "", {"sources": traced.sources}, toolchain())
-        found: list[Compilation] = []
 
         def build() -> Artifact:
-            found.append(self._compile(traced))
-            return found[0].artifact
+            self._compilation = self._compile(traced)
+            return self._compilation.artifact
 
-        artifact = cached(key, build)
-        if found:
-            self._compilation = found[0]
-        return artifact
+        return cached(cache_key(text, "", {"sources": traced.sources}, toolchain()), build)
 
     @property
     def stages(self) -> Any:

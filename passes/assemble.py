@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from fa4dsl.passes.target import Target
+from fa4dsl.passes.tools import find_tool
 from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Frame, Location, diagnostic, fail
 
 
@@ -29,23 +27,6 @@ class Assembly:
     barriers: int = 0
     diagnostics: tuple[Diagnostic, ...] = field(default=())
     log: str = ""
-
-
-@cache
-def find_tool(name: str) -> Path | None:
-    """A CUDA tool: from the wheels of NVIDIA's compiler (nvidia/cu13/bin and its older places), from CUDA_HOME, or from PATH."""
-    spec = find_spec("nvidia")
-    roots = [Path(entry) for entry in (spec.submodule_search_locations or ())] if spec else []
-    for root in roots:
-        for pattern in (f"cu*/bin/{name}", f"cuda_nvcc/bin/{name}", f"*/bin/{name}"):
-            found = sorted(root.glob(pattern))
-            if found:
-                return found[-1]
-    home = os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")
-    if home and (Path(home) / "bin" / name).exists():
-        return Path(home) / "bin" / name
-    on_path = shutil.which(name)
-    return Path(on_path) if on_path else None
 
 
 @cache
