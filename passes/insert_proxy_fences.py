@@ -50,16 +50,21 @@ def _joined(spaces: set[str]) -> str:
 
 
 def missing_proxy_fences(module: ir.Module) -> list[Diagnostic]:
-    """C040 for each write of a kernel with manual fences that reaches an async operation without one."""
+    """What a kernel with manual fences lacks: C040 for each write that meets an async operation without a fence; C041, for review, for
+    each read whose bytes one overwrites."""
     found = []
     for function in kernels(module):
         if KernelInfo.of(function).fences != "manual":
             continue
         for need in needed_fences(function):
-            frames = (*operation_frames(need.write, "the write"), *operation_frames(need.use, "the async access"))
+            what = "the read" if need.read else "the write"
+            frames = (*operation_frames(need.access, what), *operation_frames(need.use, "the async access"))
             place = operation_frames(need.place)
-            where = f" (line {place[0].location.line})" if place else ""
-            name = "a shared array" if need.root.name == UNKNOWN else need.root.name
-            operation = need.place.name.removeprefix("fa4.")
-            found.append(diagnostic("C040", *frames, object=name, use=need.use.name.removeprefix("fa4."), barrier=operation, where=where))
+            fields = {
+                "object": "a shared array" if need.root.name == UNKNOWN else need.root.name,
+                "use": need.use.name.removeprefix("fa4."),
+                "barrier": need.place.name.removeprefix("fa4."),
+                "where": f" (line {place[0].location.line})" if place else "",
+            }
+            found.append(diagnostic("C041" if need.read else "C040", *frames, **fields))
     return found

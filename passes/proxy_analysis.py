@@ -1,117 +1,150 @@
 """Where the generic and the async proxy meet without a fence: the analysis behind `insert-proxy-fences` and its manual mode.
 
 A generic write (store, atomic, stmatrix, cp.async) whose bytes an async-proxy operation (TMA or bulk copy, wgmma) reads or
-overwrites needs `fence.proxy.async` on the path between them, in the writing thread (PTX ISA, "Async proxy"). The analysis walks
-the structured IR, carries the writes that no fence has covered yet, and finds for each write that meets an async operation
-the barrier before which the fence belongs:
+overwrites, and a generic read whose bytes such an operation overwrites (the refill of a ring's slot), need `fence.proxy.async` on the
+path between them (PTX ISA, "Async proxy"). The analysis walks the structured IR, carries the accesses that no fence has covered
+yet, and finds for each that meets an async operation the barrier before which the fence belongs, in the accessing threads:
 
-* within one role, the last barrier between the two that every writing thread passes on every path (barriers of the whole block are
-  passed by all wherever they stand), so that one fence covers all writes;
-* between roles, the arrival that the other role's wait observes;
-* with no barrier between them, the async operation itself (the thread that wrote also issues).
+* where the async operation follows in the threads' own order: the last barrier between the two that every accessing thread passes on
+  every path (barriers of the whole block are passed by all wherever they stand), so that one fence covers all accesses;
+* where it does not (another role, another side of a branch, a peer CTA that runs the same code): the arrival that the
+  other's wait observes, or, where one elected lane arrives, the meeting before it;
+* with no barrier between them, the async operation itself (the thread that accessed also issues).
 
-Loop bodies are walked twice, so that a write meets the next iteration's operations; branches are walked apart and joined.
-Global memory: a bulk load is met by writes through the same kernel argument; a TMA load by any global write of its own role.
-What it cannot trace it takes for any object of the space. Reads through the generic proxy before an async overwrite are not fenced:
-the barrier that frees the slot orders them in practice on every GPU so far, and common libraries rely on it.
+A fence in the issuing thread after its wait lies on the path too and is respected. Barriers are told apart by name, and by index
+where both sides' is a constant. Loop bodies are walked twice, so that an access meets the next iteration's operations; branches are walked
+apart and joined. A fence in a loop that only serves accesses before the loop is moved before it.
+
+Global memory: a bulk copy is met by accesses through the same kernel argument; a TMA load by any global write; a TMA store is
+taken to write what no pointer argument points to. What cannot be traced counts as any object of its space.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.dialect.build import python_value
 from fa4dsl.passes.kernel import KernelInfo
-from fa4dsl.passes.memory_roots import UNKNOWN, Root, Tracer
+from fa4dsl.passes.memory_roots import Root
+from fa4dsl.passes.proxy_accesses import Accesses
+from fa4dsl.passes.proxy_structure import LOOPS, elected_in_each_warp, enclosing_blocks, outermost_loop_without, reaches, role_chain
 
 if TYPE_CHECKING:
     from mlir import ir
 
 Key = tuple[int, Root]
+Barrier = tuple[str, int | None]
+"""A barrier's name, and its index where that is a constant."""
 
-_ARRIVALS = {
-    "fa4.mbarrier_arrive",
-    "fa4.mbarrier_arrive_remote",
-    "fa4.mbarrier_arrive_expect_tx",
-    "fa4.mbarrier_arrive_expect_tx_remote",
-    "fa4.named_barrier_arrive",
-}
+_REMOTE_ARRIVALS = {"fa4.mbarrier_arrive_remote", "fa4.mbarrier_arrive_expect_tx_remote"}
+_ARRIVALS = {"fa4.mbarrier_arrive", "fa4.mbarrier_arrive_expect_tx", "fa4.named_barrier_arrive"} | _REMOTE_ARRIVALS
 _WAITS = {"fa4.mbarrier_wait", "fa4.mbarrier_test", "fa4.cluster_wait"}
 _MEETINGS = {"fa4.block_sync", "fa4.named_barrier_sync", "fa4.cluster_arrive"}
-_ASYNC = {
-    "fa4.tma_load",
-    "fa4.tma_load_multicast",
-    "fa4.tma_store",
-    "fa4.bulk_load",
-    "fa4.bulk_load_multicast",
-    "fa4.bulk_store",
-    "fa4.bulk_push",
-    "fa4.wgmma",
-    "fa4.wgmma_register_a",
-}
 
 
 @dataclass(frozen=True)
 class Need:
-    """A fence of `space` is needed before `place`, for `write`, whose bytes meet `use`."""
+    """A fence of `space` is needed before `place`, for the generic `access` (a write, or a `read`), whose bytes meet `use`."""
 
     place: Any
     space: str
-    write: Any
+    access: Any
     use: Any
     root: Root
+    read: bool
 
 
 @dataclass(frozen=True)
 class _Pending:
-    """A write that no fence has covered: the barriers passed since (`meetings`, weakest last resort `warp`), and arrivals."""
+    """An access that no fence has covered: the barriers passed since (`meetings`, weakest last resort `warp`), and arrivals with their places."""
 
-    write: Any
+    access: Any
     root: Root
+    read: bool
     blocks: frozenset[int]
     meetings: tuple[Any, ...] = ()
     warp: tuple[Any, ...] = ()
-    arrivals: tuple[tuple[str, Any], ...] = ()
+    arrivals: tuple[tuple[Barrier, Any], ...] = ()
+
+    @property
+    def fresh(self) -> bool:
+        return not (self.meetings or self.warp or self.arrivals)
+
+    def met_by(self, reads: set[Root], writes: set[Root]) -> bool:
+        """Whether an async operation that reads and writes these meets the access: two reads never conflict."""
+        return any(self.root.meets(root) for root in (writes if self.read else reads | writes))
 
 
-State = dict[Key, _Pending]
+@dataclass(frozen=True)
+class _State:
+    """At one point of the walk: accesses without a fence, and barriers waited for with the spaces fenced since."""
+
+    pending: dict[Key, _Pending] = field(default_factory=dict)
+    waited: dict[Barrier, frozenset[str]] = field(default_factory=dict)
 
 
-@dataclass
-class _Role:
-    """What one role told the others: signals after writes, and async operations with the barriers waited for before."""
+@dataclass(frozen=True)
+class _Signal:
+    """An access that was told to others through `barrier` at `operation`; its fence belongs before `place`."""
 
-    signals: dict[Key, dict[str, tuple[Any, _Pending]]] = field(default_factory=dict)
-    uses: list[tuple[Any, set[Root], frozenset[str]]] = field(default_factory=list)
-    waited: set[str] = field(default_factory=set)
+    key: Key
+    item: _Pending
+    barrier: Barrier
+    operation: Any
+    place: Any
+
+
+@dataclass(frozen=True)
+class _Use:
+    """An async operation, and what its thread had waited for."""
+
+    operation: Any
+    reads: set[Root]
+    writes: set[Root]
+    waited: dict[Barrier, frozenset[str]]
 
 
 def needed_fences(function: ir.Operation) -> list[Need]:
-    """The fences that a kernel lacks, one for each place, write and object."""
+    """The fences that a kernel lacks, one for each place, access and object."""
     walker = _Walker(function)
-    walker.block(function.regions[0].blocks[0], {})
-    unique = {(hash(need.place), need.space, hash(need.write), need.root): need for need in walker.needs}
-    return list(unique.values())
+    walker.block(function.regions[0].blocks[0], _State())
+    walker.match()
+    unique = {(hash(need.place), need.space, hash(need.access), need.root): need for need in walker.needs}
+    return _before_loops(list(unique.values()))
+
+
+def _before_loops(needs: list[Need]) -> list[Need]:
+    """Fences inside a loop that serve only accesses before it, moved before it. Not those at the async operation itself: they serve all."""
+    groups: dict[int, list[Need]] = {}
+    for need in needs:
+        groups.setdefault(hash(need.place), []).append(need)
+    moved: list[Need] = []
+    for group in groups.values():
+        place = group[0].place
+        loop = None if any(need.use == place for need in group) else outermost_loop_without(place, [need.access for need in group])
+        moved += [replace(need, place=loop) for need in group] if loop is not None else group
+    return moved
 
 
 class _Walker:
     def __init__(self, function: ir.Operation) -> None:
-        self._tracer = Tracer(function)
+        self._accesses = Accesses(function)
         self._threads = KernelInfo.of(function).threads if "fa4.block" in function.attributes else 0
         self.needs: list[Need] = []
         self._resolved: dict[Key, set[int]] = {}
-        self._role: _Role | None = None
+        self._signals: dict[tuple[Key, Barrier, int], _Signal] = {}
+        self._uses: dict[int, _Use] = {}
 
     # --- structure
 
-    def block(self, block: Any, state: State) -> State:
+    def block(self, block: Any, state: _State) -> _State:
         operations = [item.operation for item in block]
         position = 0
         while position < len(operations):
             operation = operations[position]
             if "fa4.role" in operation.attributes:
-                chain = _role_chain(operations, position)
+                chain = role_chain(operations, position)
                 state = self._roles(chain, state)
                 position += len(chain)
                 continue
@@ -119,13 +152,13 @@ class _Walker:
             position += 1
         return state
 
-    def _operation(self, operation: Any, state: State) -> State:
+    def _operation(self, operation: Any, state: _State) -> _State:
         name = operation.name
-        if name in ("scf.for", "scf.while", "scf.parallel"):
+        if name in LOOPS:
             once = self._regions(operation, state)
             return _joined(state, self._regions(operation, _joined(state, once)))
         if name in ("scf.if", "scf.index_switch"):
-            states = [self.block(block, dict(state)) for region in operation.regions for block in region]
+            states = [self.block(block, state) for region in operation.regions for block in region]
             if len(states) < 2:
                 states.append(state)
             result = states[0]
@@ -136,91 +169,95 @@ class _Walker:
             return self._regions(operation, state)
         return self._leaf(operation, state)
 
-    def _regions(self, operation: Any, state: State) -> State:
+    def _regions(self, operation: Any, state: _State) -> _State:
         for region in operation.regions:
             for block in region:
-                state = self.block(block, dict(state))
+                state = self.block(block, state)
         return state
 
-    def _roles(self, chain: list[Any], state: State) -> State:
-        """Roles run side by side: each begins with the state before all, then what they tell each other is matched."""
-        outer, bodies, results = self._role, [], []
-        for operation in chain:
-            self._role = _Role()
-            bodies.append(self._role)
-            block = operation.regions[0].blocks[0]
-            results.append(self.block(block, dict(state)))
-            if operation.name == "scf.if" and len(list(operation.regions[1].blocks)):
-                self._role = outer
-                results.append(self.block(operation.regions[1].blocks[0], dict(state)))
-        self._role = outer
-        for writer in bodies:
-            for reader in bodies:
-                if writer is not reader:
-                    self._match(writer, reader)
+    def _roles(self, chain: list[Any], state: _State) -> _State:
+        """Roles run side by side: each begins with the state before all; what they tell each other is matched at the end."""
         joined = state
-        for result in results:
-            joined = _joined(joined, result)
+        for operation in chain:
+            for region in operation.regions[: 2 if operation.name == "scf.if" else 1]:
+                if len(list(region.blocks)):
+                    joined = _joined(joined, self.block(region.blocks[0], state))
         return joined
 
-    def _match(self, writer: _Role, reader: _Role) -> None:
-        for use, roots, waited in reader.uses:
-            for key, signals in writer.signals.items():
-                pending = next(iter(signals.values()))[1]
-                if not any(pending.root.meets(root) for root in roots) or self._covered(key, pending):
+    def match(self) -> None:
+        """Accesses and async operations that do not follow each other in one thread's order, but through a barrier."""
+        for use in self._uses.values():
+            for signal in self._signals.values():
+                if not signal.item.met_by(use.reads, use.writes) or not self._observed(signal, use) or self._covered(signal.key, signal.item):
                     continue
-                place = next((operation for barrier, (operation, _) in signals.items() if barrier in waited), None)
-                if place is not None:
-                    self._need(key, pending, place, use)
+                if self._meets_whole_block(signal.operation) and reaches(signal.operation, use.operation) == "never":
+                    continue  # all threads pass such a barrier in one order
+                relation = reaches(signal.item.access, use.operation)
+                # Before it in the same threads' order: only a peer CTA, which runs the same code, can have sent the signal.
+                if relation == "apart" or (relation == "never" and signal.operation.name in _REMOTE_ARRIVALS):
+                    self._need(signal.key, signal.item, signal.place, use.operation)
+
+    @staticmethod
+    def _observed(signal: _Signal, use: _Use) -> bool:
+        return any(
+            _same(barrier, signal.barrier) and not any(_covers(space, signal.item.root) for space in fenced)
+            for barrier, fenced in use.waited.items()
+        )
 
     # --- leaves
 
-    def _leaf(self, operation: Any, state: State) -> State:
+    def _leaf(self, operation: Any, state: _State) -> _State:
         name = operation.name
         if name == "fa4.fence_proxy_async":
-            return self._fenced(python_value(operation.attributes["space"]), state)
-        if name in _ASYNC or _is_async_ptx(operation):
-            state = self._async(operation, state)
+            return _fenced(python_value(operation.attributes["space"]), state)
+        reads, writes = self._accesses.async_reads(operation), self._accesses.async_writes(operation)
+        if reads or writes:
+            state = self._async(operation, reads, writes, state)
         if name in _ARRIVALS or name in _MEETINGS:
             state = self._signal(operation, state)
         if name in _WAITS or name in _MEETINGS:
             state = self._wait(operation, state)
         if name == "fa4.warp_sync":
             here = hash(operation.block)
-            state = {key: _with(item, warp=(*item.warp, operation)) if here in item.blocks else item for key, item in state.items()}
-        roots = self._written(operation)
-        if roots:
-            state = dict(state)
-            blocks = _enclosing(operation)
-            for root in roots:
-                state[(hash(operation), root)] = _Pending(operation, root, blocks)
+            passed = {key: replace(item, warp=(*item.warp, operation)) if here in item.blocks else item for key, item in state.pending.items()}
+            state = replace(state, pending=passed)
+        for read in (True, False):
+            roots = self._accesses.generic_reads(operation) if read else self._accesses.generic_writes(operation)
+            if roots:
+                state = self._access(operation, roots, read, state)
         return state
 
-    def _fenced(self, space: str, state: State) -> State:
-        def covers(root: Root) -> bool:
-            if space == "all":
-                return True
-            if root.space == "global":
-                return space == "global"
-            return space == "shared::cluster" or (space == "shared::cta" and not root.remote)
+    def _access(self, operation: Any, roots: set[Root], read: bool, state: _State) -> _State:
+        """Adds an access, unless an earlier one in the same block has the same history and stands for it."""
+        pending = dict(state.pending)
+        blocks = enclosing_blocks(operation)
+        for root in roots:
+            twin = any(item.fresh and item.root == root and item.read == read and item.blocks == blocks for item in pending.values())
+            if not twin or (hash(operation), root) in pending:
+                pending[(hash(operation), root)] = _Pending(operation, root, read, blocks)
+        return replace(state, pending=pending)
 
-        return {key: item for key, item in state.items() if not covers(item.root)}
-
-    def _signal(self, operation: Any, state: State) -> State:
-        here, barrier = hash(operation.block), _barrier(operation)
-        changed: State = {}
+    def _signal(self, operation: Any, state: _State) -> _State:
+        here, barrier = hash(operation.block), barrier_of(operation)
         whole_block = self._meets_whole_block(operation)
-        for key, item in state.items():
+        elected = elected_in_each_warp(operation)
+        changed: dict[Key, _Pending] = {}
+        for key, item in state.pending.items():
             everyone = whole_block or here in item.blocks
-            if self._role is not None and not self._covered(key, item):
-                place = operation if everyone or not item.meetings else item.meetings[-1]
-                self._role.signals.setdefault(key, {}).setdefault(barrier, (place, item))
+            place = operation
+            if not everyone:
+                if elected is not None and hash(elected) in item.blocks and item.warp and hash(item.warp[-1].block) == hash(elected):
+                    everyone, place = True, item.warp[-1]
+                else:
+                    place = item.meetings[-1] if item.meetings else item.warp[-1] if item.warp else operation
+            if not self._covered(key, item):
+                self._signals.setdefault((key, barrier, hash(place)), _Signal(key, item, barrier, operation, place))
             if everyone and operation.name in _MEETINGS:
-                item = _with(item, meetings=(*item.meetings, operation))
+                item = replace(item, meetings=(*item.meetings, operation))
             elif everyone:
-                item = _with(item, arrivals=(*item.arrivals, (barrier, operation)))
+                item = replace(item, arrivals=(*item.arrivals, (barrier, place)))
             changed[key] = item
-        return changed
+        return replace(state, pending=changed)
 
     def _meets_whole_block(self, operation: Any) -> bool:
         """Whether every thread of the CTA passes the barrier wherever it stands: if some did not, it would hang."""
@@ -228,160 +265,101 @@ class _Walker:
             return True
         return bool(operation.name == "fa4.named_barrier_sync" and python_value(operation.attributes["threads"]) == self._threads)
 
-    def _wait(self, operation: Any, state: State) -> State:
-        barrier = _barrier(operation)
-        if self._role is not None:
-            self._role.waited.add(barrier)
-        changed: State = {}
-        for key, item in state.items():
-            met = [arrival for name, arrival in item.arrivals if name == barrier]
-            changed[key] = _with(item, meetings=(*item.meetings, met[-1])) if met else item
-        return changed
+    def _wait(self, operation: Any, state: _State) -> _State:
+        barrier = barrier_of(operation)
+        changed: dict[Key, _Pending] = {}
+        for key, item in state.pending.items():
+            met = [place for name, place in item.arrivals if _same(name, barrier)]
+            changed[key] = replace(item, meetings=(*item.meetings, met[-1])) if met else item
+        return _State(changed, {**state.waited, barrier: frozenset()})
 
-    def _async(self, operation: Any, state: State) -> State:
-        """The state after an async operation: a fence before it, where no barrier gives a better place, covers all earlier writes."""
-        roots = self._touched(operation)
-        if self._role is not None:
-            self._role.uses.append((operation, {root for root in roots if root.space == "shared"}, frozenset(self._role.waited)))
-        here: set[str] = set()
-        for key, item in state.items():
-            if not any(item.root.meets(root) for root in roots) or self._covered(key, item):
-                continue
-            places = item.meetings or item.warp
-            self._need(key, item, places[-1] if places else operation, operation)
-            if not places:
-                here.add(self._space(item.root))
-        for space in here:
-            state = self._fenced(space, state)
+    def _async(self, operation: Any, reads: set[Root], writes: set[Root], state: _State) -> _State:
+        """The state after an async operation: a fence before it, where no barrier gives a better place, covers all earlier accesses."""
+        known = self._uses.get(hash(operation))
+        waited = state.waited if known is None else _joined_waits(known.waited, state.waited)
+        self._uses[hash(operation)] = _Use(operation, reads, writes, waited)
+        met = {key: item for key, item in state.pending.items() if item.met_by(reads, writes) and not self._covered(key, item)}
+        # One access without a barrier needs the issuer's fence, which then lies on the others' paths too.
+        at_use = any(not (item.meetings or item.warp) for item in met.values())
+        for key, item in met.items():
+            self._need(key, item, operation if at_use else (item.meetings or item.warp)[-1], operation)
+        for space in {_space(item.root) for item in met.values()} if at_use else ():
+            state = _fenced(space, state)
         return state
 
     def _covered(self, key: Key, item: _Pending) -> bool:
-        """Whether a fence already decided on lies between the write and here."""
+        """Whether a fence already decided on lies between the access and here."""
         resolved = self._resolved.get(key, set())
-        passed = {hash(place) for place in (*item.meetings, *item.warp, *(arrival for _, arrival in item.arrivals))}
+        passed = {hash(place) for place in (*item.meetings, *item.warp, *(place for _, place in item.arrivals))}
         return bool(resolved & passed)
 
     def _need(self, key: Key, item: _Pending, place: Any, use: Any) -> None:
         self._resolved.setdefault(key, set()).add(hash(place))
-        self.needs.append(Need(place, self._space(item.root), item.write, use, item.root))
-
-    @staticmethod
-    def _space(root: Root) -> str:
-        """The narrowest space of a fence that covers writes to `root`."""
-        return "global" if root.space == "global" else "shared::cluster" if root.remote else "shared::cta"
-
-    # --- memory
-
-    def _written(self, operation: Any) -> set[Root]:
-        """What an operation writes through the generic proxy."""
-        name, operands = operation.name, operation.operands
-        if name in ("llvm.store", "fa4.store"):
-            return self._tracer.pointer(operands[1])
-        if name in ("fa4.atomic", "fa4.compare_and_swap", "fa4.reduce", "fa4.store_matrix"):
-            return self._tracer.pointer(operands[0])
-        if name == "fa4.copy_async":
-            return {self._tracer.array(operands[0])}
-        if name == "fa4.store_async":
-            return {Root("shared", self._tracer.array(operands[1]).name, True)}
-        if name == "fa4.inline_ptx" and _writes_in_ptx(operation):
-            return self._pointers_of(operation)
-        return set()
-
-    def _touched(self, operation: Any) -> set[Root]:
-        """What an operation reads or overwrites through the async proxy."""
-        name, operands, trace = operation.name, operation.operands, self._tracer
-        if name in ("fa4.tma_load", "fa4.tma_load_multicast"):
-            return {trace.array(operands[1]), Root("global", UNKNOWN)}
-        if name in ("fa4.bulk_load", "fa4.bulk_load_multicast"):
-            sources = {root for root in trace.pointer(operands[2]) if root.name != UNKNOWN}
-            return {trace.array(operands[0]), *sources}
-        if name in ("fa4.tma_store", "fa4.bulk_store"):
-            return {trace.array(operands[1])}
-        if name == "fa4.bulk_push":
-            return {trace.array(operands[0]), trace.array(operands[2])}
-        if name == "fa4.wgmma":
-            return trace.descriptor(operands[0]) | trace.descriptor(operands[1])
-        if name == "fa4.wgmma_register_a":
-            return trace.descriptor(operands[4])
-        return self._pointers_of(operation)
-
-    def _pointers_of(self, operation: Any) -> set[Root]:
-        found: set[Root] = set()
-        for operand in operation.operands:
-            if str(operand.type).startswith("!llvm.ptr"):
-                found |= self._tracer.pointer(operand)
-        return found
+        self.needs.append(Need(place, _space(item.root), item.access, use, item.root, item.read))
 
 
-def _with(item: _Pending, **changes: Any) -> _Pending:
-    values = {name: getattr(item, name) for name in ("write", "root", "blocks", "meetings", "warp", "arrivals")}
-    return _Pending(**{**values, **changes})
+def _space(root: Root) -> str:
+    """The narrowest space of a fence that covers accesses to `root`."""
+    return "global" if root.space == "global" else "shared::cluster" if root.remote else "shared::cta"
 
 
-def _joined(first: State, second: State) -> State:
-    """Writes pending on either path, with the barriers that both paths pass: a fence before one of them lies on every path."""
-    result = dict(first)
-    for key, item in second.items():
+def _covers(space: str, root: Root) -> bool:
+    if space == "all":
+        return True
+    if root.space == "global":
+        return space == "global"
+    return space == "shared::cluster" or (space == "shared::cta" and not root.remote)
+
+
+def _fenced(space: str, state: _State) -> _State:
+    pending = {key: item for key, item in state.pending.items() if not _covers(space, item.root)}
+    return _State(pending, {barrier: spaces | {space} for barrier, spaces in state.waited.items()})
+
+
+def _joined(first: _State, second: _State) -> _State:
+    """Accesses pending on either path, with the barriers that both paths pass: a fence before one of them lies on every path."""
+    result = dict(first.pending)
+    for key, item in second.pending.items():
         other = result.get(key)
         if other is None:
             result[key] = item
         elif other != item:
-            result[key] = _with(
+            result[key] = replace(
                 item,
                 meetings=_common(other.meetings, item.meetings),
                 warp=_common(other.warp, item.warp),
                 arrivals=_common(other.arrivals, item.arrivals),
             )
-    return result
+    return _State(result, _joined_waits(first.waited, second.waited))
+
+
+def _joined_waits(first: dict[Barrier, frozenset[str]], second: dict[Barrier, frozenset[str]]) -> dict[Barrier, frozenset[str]]:
+    """Barriers waited for on either path, with the fences since that both have."""
+    both = {barrier: spaces & second[barrier] for barrier, spaces in first.items() if barrier in second}
+    return {**first, **second, **both}
 
 
 def _common(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(item for item in first if item in second)
 
 
-def _enclosing(operation: Any) -> frozenset[int]:
-    """The blocks around an operation: a barrier in one of them is passed by every thread that executes the operation."""
-    blocks = []
-    inner = operation
-    while inner is not None and inner.name not in ("func.func", "llvm.func"):
-        blocks.append(hash(inner.block))
-        parent = inner.parent
-        inner = parent.operation if parent is not None else None
-    return frozenset(blocks)
+def _same(first: Barrier, second: Barrier) -> bool:
+    """Whether two barriers may be one: unknown indices may be any."""
+    return first[0] == second[0] and (first[1] == second[1] or first[1] is None or second[1] is None)
 
 
-def _barrier(operation: Any) -> str:
-    """A barrier's identity: the mbarrier's name, the named barrier's number, or the kind."""
+def barrier_of(operation: Any) -> Barrier:
+    """A barrier's identity: the mbarrier's name and index, the named barrier's number, or the kind."""
     if operation.name.startswith("fa4.named_barrier"):
-        owner = operation.operands[0].owner
-        value = owner.attributes["value"].value if getattr(owner, "name", "") == "arith.constant" else "?"
-        return f"named barrier {value}"
+        return "named barrier", _constant(operation.operands[0])
     if operation.name.startswith("fa4.mbarrier"):
         owner = operation.operands[0].owner
         named = getattr(owner, "name", "") == "fa4.mbarrier_alloc"
-        return f"mbarrier {python_value(owner.attributes['name'])}" if named else "mbarrier ?"
-    return "cluster barrier" if "cluster" in operation.name else "block barrier"
+        name = f"mbarrier {python_value(owner.attributes['name'])}" if named else "mbarrier ?"
+        return name, _constant(operation.operands[1])
+    return ("cluster barrier" if "cluster" in operation.name else "block barrier"), None
 
 
-def _role_chain(operations: list[Any], position: int) -> list[Any]:
-    """Neighbouring role regions; constants between them do not part them."""
-    chain = [operations[position]]
-    for operation in operations[position + 1 :]:
-        if "fa4.role" not in operation.attributes:
-            break
-        chain.append(operation)
-    return chain
-
-
-def _ptx_text(operation: Any) -> str:
-    return str(python_value(operation.attributes["text"])) if operation.name == "fa4.inline_ptx" else ""
-
-
-def _is_async_ptx(operation: Any) -> bool:
-    text = _ptx_text(operation)
-    return "cp.async.bulk" in text or "cp.reduce.async.bulk" in text or "wgmma.mma_async" in text
-
-
-def _writes_in_ptx(operation: Any) -> bool:
-    text = _ptx_text(operation)
-    return any(word in text for word in ("st.", "red.", "atom.", "cp.async.c", "stmatrix"))
+def _constant(value: Any) -> int | None:
+    owner = value.owner
+    return int(owner.attributes["value"].value) if getattr(owner, "name", "") == "arith.constant" else None

@@ -291,6 +291,15 @@ ENTRIES: tuple[Entry, ...] = (
         severity="warning",
     ),
     Entry(
+        "C041",
+        "A slot is refilled without a proxy fence after its reads",
+        "{use} overwrites bytes of {object} that were read through the generic proxy, with no fence.proxy.async between",
+        "add fa4.fence_proxy_async before the {barrier}{where} in every reading thread, or let the compiler place it (fences = automatic)",
+        "The barrier orders the read before the refill, but the two use different proxies, and the memory model asks for a fence on the "
+        "path (PTX ISA, Async proxy). Widely used libraries leave it out and no GPU is known to reorder the two, so it is left for review.",
+        severity="review",
+    ),
+    Entry(
         "C050",
         "No ptxas",
         "machine code needs NVIDIA's assembler ptxas, and it is not found",
