@@ -188,7 +188,11 @@ class _Walker:
         """Accesses and async operations that do not follow each other in one thread's order, but through a barrier."""
         for use in self._uses.values():
             for signal in self._signals.values():
-                if not signal.item.met_by(use.reads, use.writes) or not self._observed(signal, use) or self._covered(signal.key, signal.item):
+                if (
+                    not signal.item.met_by(use.reads, use.writes)
+                    or not self._observed(signal, use)
+                    or self._covered(signal.key, signal.item)
+                ):
                     continue
                 if self._meets_whole_block(signal.operation) and reaches(signal.operation, use.operation) == "never":
                     continue  # all threads pass such a barrier in one order
@@ -219,7 +223,9 @@ class _Walker:
             state = self._wait(operation, state)
         if name == "fa4.warp_sync":
             here = hash(operation.block)
-            passed = {key: replace(item, warp=(*item.warp, operation)) if here in item.blocks else item for key, item in state.pending.items()}
+            passed = {
+                key: replace(item, warp=(*item.warp, operation)) if here in item.blocks else item for key, item in state.pending.items()
+            }
             state = replace(state, pending=passed)
         for read in (True, False):
             roots = self._accesses.generic_reads(operation) if read else self._accesses.generic_writes(operation)

@@ -45,8 +45,7 @@ def reaches(first: Any, second: Any) -> Relation:
         return "follows"
     if one.block != two.block:
         return "apart"
-    siblings = [item.operation for item in one.block]
-    return "follows" if siblings.index(one) < siblings.index(two) else "never"
+    return "follows" if one.is_before_in_block(two) else "never"
 
 
 def _roles_apart(one: Any, two: Any) -> bool:

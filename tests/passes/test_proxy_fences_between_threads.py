@@ -98,6 +98,13 @@ def test_a_ring_has_one_fence_for_each_release(release: Any) -> None:
     assert inserted.space == "shared::cta"
 
 
+def test_by_hand_a_refill_is_for_review_and_a_write_is_a_warning() -> None:
+    module = program("", PRODUCER, loop(wait("full"), numbered(read("a")), arrive("empty")), "", "manual")
+    assert [(item.code, item.severity) for item in missing_proxy_fences(module)] == [("C041", "review")]
+    module = program("", PRODUCER, loop(wait("full"), write("a"), arrive("empty")), "", "manual")
+    assert [(item.code, item.severity) for item in missing_proxy_fences(module)] == [("C040", "warning")]
+
+
 def test_reads_that_nothing_overwrites_need_none() -> None:
     assert fences_of(first=loop(wait("empty"), copy_out("a")), second=loop(wait("full"), read("a"), arrive("empty"))) == []
     assert fences_of(first=PRODUCER, second=loop(wait("full"), read("b"), arrive("empty"))) == []

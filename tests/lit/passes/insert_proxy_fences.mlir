@@ -162,3 +162,47 @@ module { gpu.module @kernels {
     return
   }
 } }
+
+// -----
+
+// A ring's slot that is read by ordinary loads and refilled by another role: one fence for the release, where the reading lanes meet.
+// CHECK-LABEL: @refilled_slot
+// CHECK: llvm.load
+// CHECK-NEXT: llvm.load
+// CHECK-NEXT: "fa4.fence_proxy_async"() {inserted = true, space = "shared::cta"}
+// CHECK-NEXT: "fa4.warp_sync"
+// CHECK-NOT: fence_proxy_async
+// CHECK: return
+module { gpu.module @kernels {
+  func.func @refilled_slot(%in: !llvm.ptr<1>, %n: i32) attributes {fa4.kernel, fa4.block = array<i32: 64, 1, 1>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %all = arith.constant -1 : i32
+    %bytes = arith.constant 128 : i32
+    %tile = "fa4.shared_alloc"() {name = "tile", dtype = f32, shape = array<i64: 32>, alignment = 128 : i64, swizzle = "none"} : () -> !fa4.shared
+    %full = "fa4.mbarrier_alloc"() {name = "full", count = 1 : i64, arrivals = 1 : i64, scope = "cta"} : () -> !fa4.mbarrier
+    %empty = "fa4.mbarrier_alloc"() {name = "empty", count = 1 : i64, arrivals = 1 : i64, scope = "cta"} : () -> !fa4.mbarrier
+    scf.execute_region {
+      scf.for %i = %zero to %n step %one : i32 {
+        "fa4.mbarrier_wait"(%empty, %zero, %one) {order = "acquire", scope = "cta"} : (!fa4.mbarrier, i32, i32) -> ()
+        "fa4.bulk_load"(%tile, %zero, %in, %bytes, %full, %zero) : (!fa4.shared, i32, !llvm.ptr<1>, i32, !fa4.mbarrier, i32) -> ()
+      }
+      scf.yield
+    } {fa4.role = {name = "producer", first_warp = 0 : i32, warps = 1 : i32, registers = 0 : i32}}
+    scf.execute_region {
+      %p = "fa4.shared_address"(%tile, %zero) : (!fa4.shared, i32) -> !llvm.ptr<3>
+      scf.for %i = %zero to %n step %one : i32 {
+        "fa4.mbarrier_wait"(%full, %zero, %zero) {order = "acquire", scope = "cta"} : (!fa4.mbarrier, i32, i32) -> ()
+        %x = llvm.load %p : !llvm.ptr<3> -> f32
+        %y = llvm.load %p : !llvm.ptr<3> -> f32
+        "fa4.warp_sync"(%all) : (i32) -> ()
+        %elected = "fa4.elect"() : () -> i1
+        scf.if %elected {
+          "fa4.mbarrier_arrive"(%empty, %zero) {count = 1 : i64, order = "release", scope = "cta"} : (!fa4.mbarrier, i32) -> ()
+        }
+      }
+      scf.yield
+    } {fa4.role = {name = "consumer", first_warp = 1 : i32, warps = 1 : i32, registers = 0 : i32}}
+    return
+  }
+} }
