@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from proxy_programs import (
     BLOCK_SYNC,
-    CONTEXT,
     CLUSTER_SYNC,
+    CONTEXT,
     arrive,
     arrive_peer,
     copy_in,
@@ -99,9 +99,9 @@ def test_a_ring_has_one_fence_for_each_release(release: Any) -> None:
 
 
 def test_by_hand_a_refill_is_for_review_and_a_write_is_a_warning() -> None:
-    module = program("", PRODUCER, loop(wait("full"), numbered(read("a")), arrive("empty")), "", "manual")
+    module = program("", numbered(PRODUCER), numbered(loop(wait("full"), read("a"), arrive("empty"))), "", "manual")
     assert [(item.code, item.severity) for item in missing_proxy_fences(module)] == [("C041", "review")]
-    module = program("", PRODUCER, loop(wait("full"), write("a"), arrive("empty")), "", "manual")
+    module = program("", numbered(PRODUCER), numbered(loop(wait("full"), write("a"), arrive("empty"))), "", "manual")
     assert [(item.code, item.severity) for item in missing_proxy_fences(module)] == [("C040", "warning")]
 
 
