@@ -20,6 +20,7 @@ COMMANDS = {
     "run": "fa4dsl.cli.run",
     "check": "fa4dsl.cli.check",
     "simulate": "fa4dsl.cli.simulate",
+    "profile": "fa4dsl.cli.profile",
     "compile": "fa4dsl.cli.compile",
     "show": "fa4dsl.cli.show",
     "opt": "fa4dsl.cli.opt",

@@ -49,6 +49,9 @@ class Line:
     sectors: int = 0
     """32-byte sectors of global memory."""
     bytes: int = 0
+    """What the lanes asked for together."""
+    distinct: int = 0
+    """Global memory: bytes without those that several lanes of a request share."""
 
     @property
     def conflicts(self) -> int:
@@ -141,6 +144,7 @@ class Measures:
         line.sectors += len(np.unique((numbers >> 5) << 40 | offsets // SECTOR))
         line.requests += len(np.unique(numbers >> 5))
         line.bytes += len(offsets) * size
+        line.distinct += len(np.unique((numbers >> 5) << 40 | offsets)) * size
 
     def _banks(self, line: Line, numbers: Ints, offsets: Ints, size: int) -> None:
         """Bank conflicts of one instruction, as the module's text says; words of different blocks do not meet."""
@@ -166,7 +170,9 @@ class Measures:
         if reading.any():
             self._count("global.async.read", numbers[reading], taken[reading])
             self._sectors(site, numbers[reading], sources[reading], 0)
-            self.global_lines[self.place(site)].bytes += int(taken.sum())
+            line = self.global_lines[self.place(site)]
+            line.bytes += int(taken.sum())
+            line.distinct += int(taken.sum())
         self._count("shared.async.write", numbers, size)
 
     def copy(self, kind: str, thread: int, reads: Sequence[Range], writes: Sequence[Range]) -> None:
@@ -294,7 +300,14 @@ class Measures:
                 for (file, number), line in sorted(self.shared_lines.items())
             ],
             "global_requests": [
-                {"file": file, "line": number, "requests": line.requests, "sectors": line.sectors, "bytes": line.bytes}
+                {
+                    "file": file,
+                    "line": number,
+                    "requests": line.requests,
+                    "sectors": line.sectors,
+                    "bytes": line.bytes,
+                    "distinct_bytes": line.distinct,
+                }
                 for (file, number), line in sorted(self.global_lines.items())
             ],
             "dsmem_traffic": (self.reads + self.writes).tolist(),

@@ -17,8 +17,9 @@ from fa4dsl.runtime.simulator.check.numbering import Threads
 from fa4dsl.runtime.simulator.check.report import Report
 from fa4dsl.runtime.simulator.check.session import make_checker, make_report
 from fa4dsl.runtime.simulator.machine import Stopped
+from fa4dsl.runtime.simulator.recording import recorded
 from fa4dsl.runtime.simulator.schedule import Choices, Schedule, make_schedule, next_path
-from fa4dsl.runtime.simulator.timeline import build_timeline
+from fa4dsl.runtime.simulator.timeline import build_timeline, edges_of
 from fa4dsl.runtime.simulator.trace import Trace
 
 if TYPE_CHECKING:
@@ -74,7 +75,14 @@ def simulate(
     if schedule == "exhaustive":
         return _exhaustive(module, launch, check, sources, manifest, measure, strict, step_limit)
     chosen = make_schedule(schedule, seed)
-    return _run(module, launch, chosen, seed, check, progress, sources, manifest, measure or trace, strict, step_limit, trace)
+    listed = recorded()
+    trace = trace or listed is not None
+    report = _run(module, launch, chosen, seed, check, progress, sources, manifest, measure or trace, strict, step_limit, trace)
+    if report.timeline is not None:
+        report.timeline.ptx = ptx
+    if listed is not None:
+        listed.append(report)
+    return report
 
 
 def _run(
@@ -120,8 +128,7 @@ def _run(
     if machine.measures is not None:
         naming = machine.measures.naming = _naming(geometries[0], build, manifest)
         if trace:
-            edges = [edge for item in naming.shared for edge in (item.start, item.start + item.size)]
-            machine.trace = machine.measures.trace = Trace(machine, edges)
+            machine.trace = machine.measures.trace = Trace(machine, edges_of(naming, manifest.shared if manifest is not None else ()))
     raised: list[Diagnostic] = []
     try:
         run_waves(build, progress)

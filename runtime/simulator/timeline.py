@@ -19,6 +19,9 @@ Place = tuple[str, int]
 """File and line."""
 
 MOST_ARROWS = 600
+MOST_TARGETS = 3
+"""Waiting rows that the arrival which completed a phase points at; the other arrivals point at the first."""
+MOST_SLOTS = 16
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,8 @@ class Timeline:
     cut: str
     ctas: int
     cluster_size: int
+    shared_stride: int
+    """Bytes from one CTA's shared memory to the next in physical addresses."""
     rows: list[Row]
     copies: list[CopySpan]
     arrows: list[Arrow]
@@ -158,6 +163,8 @@ class Timeline:
     sites: Sequence[Instruction]
     classes: list[Class] = field(default_factory=list)
     """By program counter."""
+    ptx: str = ""
+    """What was run."""
 
     def place(self, pc: int) -> Place:
         return source_place(self.sites[pc])
@@ -172,6 +179,16 @@ class Timeline:
 def source_place(site: Instruction) -> Place:
     """File and line of an instruction, in the innermost function; ("", PTX line) without source."""
     return (site.place.file, site.place.line) if site.place is not None else ("", site.ptx_line)
+
+
+def edges_of(naming: Naming, shared: Sequence[SharedObject]) -> list[int]:
+    """Where accesses to shared memory are told apart: the ends of objects, and of the slots of those that are a few tiles (a ring)."""
+    slots = {item.name: item.shape[0] for item in shared if len(item.shape) > 1 and 2 <= item.shape[0] <= MOST_SLOTS}
+    edges = []
+    for item in naming.shared:
+        count = slots.get(item.name, 1)
+        edges += [item.start + item.size * slot // count for slot in range(count + 1)]
+    return edges
 
 
 def build_timeline(trace: Trace, naming: Naming, shared: Sequence[SharedObject] = ()) -> Timeline:
@@ -195,6 +212,7 @@ class _Builder:
             cut=trace.cut,
             ctas=trace.ctas,
             cluster_size=trace.grid.cluster_size,
+            shared_stride=trace.grid.shared_stride,
             rows=rows,
             copies=[self._copy(flight) for flight in trace.flights],
             arrows=self._arrows(),
@@ -239,7 +257,7 @@ class _Builder:
             what = "waits for other warps of its warpgroup" if site.name in ("wgmma", "setmaxnreg") else "waits for other lanes of its warp"
             short = "gathers"
         elif wait.barrier is not None:
-            name = self.barrier(wait.barrier)
+            name = self.barrier(wait.barrier, wait.barrier[1] // self.trace.grid.shared_stride)
             release = self.trace.releases[wait.release] if wait.release >= 0 else None
             phase = f", phase {release.phase}" if release is not None and wait.barrier[0] != "bar" else ""
             what, short = f"waits for {name}{phase}", name
@@ -247,13 +265,14 @@ class _Builder:
             what, short = f"waits in {site.mnemonic}", site.name
         return Waiting(wait.begin, wait.end, what, short, source_place(site), wait.release, wait.gathering, wait.open)
 
-    def barrier(self, barrier: Barrier) -> str:
-        """A barrier in the author's words."""
+    def barrier(self, barrier: Barrier, seen_from: int = -1) -> str:
+        """A barrier in the author's words, with its rank unless that is the reader's own CTA."""
         kind, where, number = barrier
         if kind == "mbarrier":
             grid = self.trace.grid
             name = self.naming.barrier(where)
-            return f"{name} of rank {where // grid.shared_stride % grid.cluster_size}" if grid.cluster_size > 1 else name
+            cta = where // grid.shared_stride
+            return f"{name} of rank {cta % grid.cluster_size}" if grid.cluster_size > 1 and cta != seen_from else name
         if kind == "bar":
             return self.naming.named_barriers.get(number, f"barrier {number}" if number else "the CTA barrier")
         return "the cluster barrier"
@@ -287,25 +306,36 @@ class _Builder:
             release = self.trace.releases[number]
             if release.barrier[0] != "mbarrier":
                 continue
-            sources: dict[tuple[int, int], tuple[int, str]] = {}
-            last = -1
-            for arrival in release.arrivals:
-                if arrival.kind == "expect_tx":
-                    continue
-                last = max(last, arrival.time)
-                words = f"{arrival.count:,} bytes landed" if arrival.kind == "bytes" else f"{arrival.count:,} arrivals"
-                if arrival.operation >= 0:
-                    sources[(-1, arrival.operation)] = (arrival.time, words)
-                else:
-                    for warp in arrival.warps:
-                        sources[(self.row_of[warp], -1)] = (arrival.time, words)
             name = self.barrier(release.barrier)
-            for row, end in rows.items():
-                for (source, copy), (time, words) in sources.items():
+            sources = self._sources(release)
+            first, *others = sorted(rows, key=lambda row: (rows[row], row))[:MOST_TARGETS]
+            for index, (time, source, copy, words) in enumerate(sources):
+                last = index == len(sources) - 1
+                text = f"{words} at {name}, phase {release.phase}"
+                for row in (first, *others) if last else (first,):
                     if len(found) < MOST_ARROWS:
-                        text = f"{words} at {name}, phase {release.phase}"
-                        found.append(Arrow(time, max(end, time), source, copy, row, text, time == last))
+                        found.append(Arrow(time, max(rows[row], time), source, copy, row, text, last))
         return found
+
+    def _sources(self, release: Release) -> list[tuple[int, int, int, str]]:
+        """(time, row, copy, words) of the arrivals, one for each CTA and copy (its latest), the one that completed the phase last."""
+        found: dict[tuple[int, int], tuple[int, int, int, str]] = {}
+        counts: dict[int, int] = {}
+        for arrival in release.arrivals:
+            if arrival.kind == "bytes":
+                key = (-1, arrival.operation)
+                if arrival.operation >= 0:
+                    found.pop(key, None)
+                    found[key] = (arrival.time, -1, arrival.operation, f"{arrival.count:,} bytes landed")
+            elif arrival.kind != "expect_tx":
+                share = max(arrival.count // max(len(arrival.warps), 1), 1)
+                for warp in arrival.warps:
+                    cta = warp // self.per_cta
+                    counts[cta] = counts.get(cta, 0) + share
+                    found.pop((cta, -1), None)
+                    words = f"{counts[cta]:,} arrival{'s' if counts[cta] > 1 else ''}"
+                    found[(cta, -1)] = (arrival.time, self.row_of[warp], -1, words)
+        return list(found.values())
 
     def _meetings(self) -> list[Meeting]:
         found = []

@@ -203,7 +203,9 @@ class Trace:
         if not len(numbers):
             return
         address = self.machine.mbarriers.wait_address[numbers]
-        table = np.stack((numbers >> 5, self.since[numbers], self.at_pc[numbers], self.gathering[numbers], self.released[numbers], address), 1)
+        table = np.stack(
+            (numbers >> 5, self.since[numbers], self.at_pc[numbers], self.gathering[numbers], self.released[numbers], address), 1
+        )
         rows, counts = np.unique(table, axis=0, return_counts=True)
         for (warp, begin, pc, gathering, release, where), lanes in zip(rows.tolist(), counts.tolist(), strict=True):
             site = self.machine.program.sites[pc]
@@ -312,9 +314,7 @@ class Trace:
             for kind in kinds:
                 self._touch((cta, piece, kind, by), time, low, high, int(np.count_nonzero(here)) * size, numbers[here], site)
 
-    def _touch(
-        self, key: tuple[int, int, str, int], time: int, low: int, high: int, count: int, numbers: Ints, site: Instruction
-    ) -> None:
+    def _touch(self, key: tuple[int, int, str, int], time: int, low: int, high: int, count: int, numbers: Ints, site: Instruction) -> None:
         known = self.touches.setdefault(key, [])
         if not known or time - known[-1].end > MERGE_STEPS:
             known.append(Touch(time, time + 1, low, high, 0))
