@@ -187,11 +187,13 @@ class _Walker:
     def match(self) -> None:
         """Accesses and async operations that do not follow each other in one thread's order, but through a barrier."""
         for use in self._uses.values():
+            own = [need.space for need in self.needs if need.place == use.operation]
             for signal in self._signals.values():
                 if (
                     not signal.item.met_by(use.reads, use.writes)
                     or not self._observed(signal, use)
                     or self._covered(signal.key, signal.item)
+                    or any(_covers(space, signal.item.root) for space in own)  # the issuer fences anyway
                 ):
                     continue
                 if self._meets_whole_block(signal.operation) and reaches(signal.operation, use.operation) == "never":
