@@ -17,6 +17,9 @@ Check: relative L2 error against float64.
 
   python combine_peers.py [--cases main|quick] [--only triton,fa3,...] [--ours FOLDER] [--json FILE] [--budget SECONDS]
 """
+
+# A script for a GPU machine, kept as it was measured with; its one-letter names are the shapes of the problem.
+# ruff: noqa
 import argparse, ctypes, json, os, time, warnings
 
 os.environ.setdefault("PYTHONUNBUFFERED", "1")
@@ -39,9 +42,25 @@ ONLY = [x for x in args.only.split(",") if x]
 # (P, rows): rows = batch * q heads (* q tokens)
 CASES = {
     "quick": [(8, 32), (8, 1024), (8, 8192)],
-    "main": [(2, 32), (4, 32), (8, 32), (16, 32), (32, 32), (64, 32),
-             (4, 256), (8, 256), (16, 256), (2, 1024), (4, 1024), (8, 1024),
-             (2, 8192), (4, 8192), (8, 8192), (16, 8192), (8, 65536)],
+    "main": [
+        (2, 32),
+        (4, 32),
+        (8, 32),
+        (16, 32),
+        (32, 32),
+        (64, 32),
+        (4, 256),
+        (8, 256),
+        (16, 256),
+        (2, 1024),
+        (4, 1024),
+        (8, 1024),
+        (2, 8192),
+        (4, 8192),
+        (8, 8192),
+        (16, 8192),
+        (8, 65536),
+    ],
 }
 COMPILE_CASES = {(8, 32), (32, 32), (8, 256), (8, 1024), (8, 8192), (8, 65536)}
 
@@ -78,11 +97,15 @@ def bench(calls, est_us=5.0, reps=7):
     with torch.cuda.graph(g):
         for i in range(n):
             calls[i % len(calls)]()
-    g.replay(); torch.cuda.synchronize()
+    g.replay()
+    torch.cuda.synchronize()
     ts = []
     for _ in range(reps):
         a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        a.record(); g.replay(); b.record(); b.synchronize()
+        a.record()
+        g.replay()
+        b.record()
+        b.synchronize()
         ts.append(a.elapsed_time(b) * 1e3)
     ts.sort()
     del g
@@ -112,16 +135,29 @@ def run(c, peer, make, note="", bytes_=None):
     try:
         with torch.inference_mode():
             calls = [make(i) for i in range(c.n)]
-            o = calls[0](); torch.cuda.synchronize()
+            o = calls[0]()
+            torch.cuda.synchronize()
             e = c.err(o)
             est = max(2.0, (bytes_ or c.bytes) / 3e6)
             hot = bench(calls[:1], est)
             cold = bench(calls, est)
         by = bytes_ or c.bytes
         ok = e == e and e < 8e-3
-        rows_out.append(dict(P=c.P, rows=c.R, peer=peer, hot_us=round(hot, 3), cold_us=round(cold, 3), bytes=by,
-                             hot_gbs=round(by / hot / 1e3, 1), cold_gbs=round(by / cold / 1e3, 1),
-                             rel_err=float(f"{e:.2e}"), ok=ok, note=note))
+        rows_out.append(
+            dict(
+                P=c.P,
+                rows=c.R,
+                peer=peer,
+                hot_us=round(hot, 3),
+                cold_us=round(cold, 3),
+                bytes=by,
+                hot_gbs=round(by / hot / 1e3, 1),
+                cold_gbs=round(by / cold / 1e3, 1),
+                rel_err=float(f"{e:.2e}"),
+                ok=ok,
+                note=note,
+            )
+        )
         if not ok:
             print(f"WRONG {peer} P={c.P} rows={c.R} rel_err={e:.3e}", flush=True)
     except Exception as ex:  # noqa: BLE001
@@ -133,12 +169,14 @@ def run(c, peer, make, note="", bytes_=None):
 try:
     import triton
     import triton.language as tl
+
     HAVE_TRITON = True
 except Exception as ex:  # noqa: BLE001
     HAVE_TRITON = False
     skip("triton", ex)
 
 if HAVE_TRITON:
+
     @triton.jit
     def _empty(X):
         pass
@@ -197,16 +235,20 @@ def do_triton(c):
     cand = []
     for BD, W in ((128, 4), (64, 2), (32, 1), (32, 2), (128, 2)):
         if SP * BD <= 16384:
+
             def mk(i, BD=BD, W=W):
                 out = torch.empty(c.R, D, device=dev, dtype=DT)
                 return lambda: (_tile[(c.R, D // BD)](c.o[i], c.lse[i], out, c.R, P=c.P, SP=SP, DH=D, BD=BD, num_warps=W), out)[1]
+
             cand.append((f"tile BD{BD} w{W}", mk))
     if c.P <= 16:
         for BR, W in ((1, 1), (2, 1), (4, 4), (8, 4)):
             if BR <= c.R:
+
                 def mk(i, BR=BR, W=W):
                     out = torch.empty(c.R, D, device=dev, dtype=DT)
                     return lambda: (_rows[(-(-c.R // BR),)](c.o[i], c.lse[i], out, c.R, P=c.P, DH=D, BR=BR, num_warps=W), out)[1]
+
                 cand.append((f"rows BR{BR} w{W}", mk))
     best = {}
     with torch.inference_mode():
@@ -250,6 +292,7 @@ def do_fa4dsl(c):
         def mk(i, kernel=kernel, lse_out=lse_out):
             out = torch.empty(c.R, D, device=dev, dtype=DT)
             return lambda: (kernel(c.o[i], c.lse[i], out, lse_out, c.R), out)[1]
+
         try:
             with torch.inference_mode():
                 calls = [mk(i) for i in range(c.n)]
@@ -276,19 +319,23 @@ def eager(o, lse):
 
 
 def do_torch(c):
-    run(c, "torch_eager", lambda i: (lambda: eager(c.o[i], c.lse[i])))
+    run(c, "torch_eager", lambda i: lambda: eager(c.o[i], c.lse[i]))
     if (c.P, c.R) in COMPILE_CASES and left() > 30 and (not ONLY or any(o.startswith("torch") for o in ONLY)):
         torch._dynamo.reset()
         fn = torch.compile(eager, dynamic=False)
-        run(c, "torch_compile", lambda i: (lambda: fn(c.o[i], c.lse[i])))
+        run(c, "torch_compile", lambda i: lambda: fn(c.o[i], c.lse[i]))
 
 
 # ------------------------------------------------------------------ FlashAttention-3 / 4
 FA = []
-for modname, label in (("fa3_fwd_interface", "fa3_combine"), ("flash_attn_interface", "fa3ts_combine"),
-                       ("flash_attn.cute.interface", "fa4_combine")):
+for modname, label in (
+    ("fa3_fwd_interface", "fa3_combine"),
+    ("flash_attn_interface", "fa3ts_combine"),
+    ("flash_attn.cute.interface", "fa4_combine"),
+):
     try:
         import importlib
+
         FA.append((label, importlib.import_module(modname).flash_attn_combine))
     except Exception as ex:  # noqa: BLE001
         skip(f"{label} ({modname})", f"{type(ex).__name__}: {ex}")
@@ -298,6 +345,7 @@ def do_fa(c):
     H = 32
     b = c.R // H
     for label, fn in FA:
+
         def make(i):
             op = c.o[i].view(c.P, b, 1, H, D)
             # kernel wants lse contiguous along seqlen: [P, b, h, s] storage seen as [P, b, s, h]
@@ -307,7 +355,9 @@ def do_fa(c):
             def call():
                 r = fn(op, ls, out=out, out_dtype=DT)
                 return r[0] if isinstance(r, (tuple, list)) else r
+
             return call
+
         run(c, label, make, "f32 partials")
 
 
@@ -340,10 +390,10 @@ def do_flashinfer(c):
     if flashinfer is not None:
         ob = [x.to(DT) for x in o2]
         by = c.P * c.R * (D * 2 + 4) + c.R * D * 2
-        run(c, "flashinfer_merge_bf16in", lambda i: (lambda: flashinfer.merge_states(ob[i], s2[i])[0]), "16-bit partials", by)
+        run(c, "flashinfer_merge_bf16in", lambda i: lambda: flashinfer.merge_states(ob[i], s2[i])[0], "16-bit partials", by)
         del ob
     if FI_SO is not None:
-        indptr = (torch.arange(seq + 1, device=dev, dtype=torch.int32) * c.P)
+        indptr = torch.arange(seq + 1, device=dev, dtype=torch.int32) * c.P
         vp = ctypes.c_void_p
 
         def mk(kind):
@@ -353,16 +403,19 @@ def do_flashinfer(c):
                 def call():
                     st = vp(torch.cuda.current_stream().cuda_stream)
                     if kind == "varlen":
-                        rc = FI_SO.fi_varlen_merge_f32(vp(o2[i].data_ptr()), vp(s2[i].data_ptr()), vp(indptr.data_ptr()),
-                                                       vp(out.data_ptr()), seq, H, D, 0, st)
+                        rc = FI_SO.fi_varlen_merge_f32(
+                            vp(o2[i].data_ptr()), vp(s2[i].data_ptr()), vp(indptr.data_ptr()), vp(out.data_ptr()), seq, H, D, 0, st
+                        )
                     else:
-                        rc = FI_SO.fi_merge_states_f32(vp(o2[i].data_ptr()), vp(s2[i].data_ptr()), vp(out.data_ptr()),
-                                                       c.P, seq, H, D, st)
+                        rc = FI_SO.fi_merge_states_f32(vp(o2[i].data_ptr()), vp(s2[i].data_ptr()), vp(out.data_ptr()), c.P, seq, H, D, st)
                     if rc:
                         raise RuntimeError(f"cuda error {rc}")
                     return out
+
                 return call
+
             return make
+
         run(c, "flashinfer_varlen_f32", mk("varlen"), "PersistentVariableLengthMergeStates<f32,bf16>")
         run(c, "flashinfer_merge_f32", mk("merge"), "MergeStates<f32,bf16>")
 
@@ -379,13 +432,19 @@ if HAVE_TRITON:
     for BL, IT, W in ((2048, 8, 4), (4096, 4, 8)):
         try:
             g = xi.numel() // (BL * IT)
-            READ_BW = max(READ_BW if READ_BW != COPY_BW else 0, n / bench([lambda: _read[(g,)](xi, out1, BLOCK=BL, ITERS=IT, num_warps=W)], 250, 3) * 1e6)
+            READ_BW = max(
+                READ_BW if READ_BW != COPY_BW else 0,
+                n / bench([lambda: _read[(g,)](xi, out1, BLOCK=BL, ITERS=IT, num_warps=W)], 250, 3) * 1e6,
+            )
         except Exception as ex:  # noqa: BLE001
             skip("read_bw", ex)
     EMPTY = bench([lambda: _empty[(1,)](out1)], 3)
 del x, y
 torch.cuda.empty_cache()
-print(f"# copy {COPY_BW / 1e12:.3f} TB/s (read+write)   read-only {READ_BW / 1e12:.3f} TB/s   empty kernel in a graph {EMPTY:.2f} us/node", flush=True)
+print(
+    f"# copy {COPY_BW / 1e12:.3f} TB/s (read+write)   read-only {READ_BW / 1e12:.3f} TB/s   empty kernel in a graph {EMPTY:.2f} us/node",
+    flush=True,
+)
 
 for P, R in CASES[args.cases]:
     if left() < 8:
@@ -400,8 +459,21 @@ for P, R in CASES[args.cases]:
         cp = [lambda i=i: dst[i].copy_(src[i]) for i in range(c.n)]
         est = max(2.0, c.bytes / 3e6)
         h, k = bench(cp[:1], est), bench(cp, est)
-        rows_out.append(dict(P=P, rows=R, peer="copy_same_bytes", hot_us=round(h, 3), cold_us=round(k, 3), bytes=c.bytes,
-                             hot_gbs=round(c.bytes / h / 1e3, 1), cold_gbs=round(c.bytes / k / 1e3, 1), rel_err=0.0, ok=True, note="anchor"))
+        rows_out.append(
+            dict(
+                P=P,
+                rows=R,
+                peer="copy_same_bytes",
+                hot_us=round(h, 3),
+                cold_us=round(k, 3),
+                bytes=c.bytes,
+                hot_gbs=round(c.bytes / h / 1e3, 1),
+                cold_gbs=round(c.bytes / k / 1e3, 1),
+                rel_err=0.0,
+                ok=True,
+                note="anchor",
+            )
+        )
     except Exception as ex:  # noqa: BLE001
         skip("copy", ex)
     del src, dst
@@ -415,7 +487,9 @@ for P, R in CASES[args.cases]:
 
 if args.json:
     with open(args.json, "w") as f:
-        f.write(json.dumps(dict(kind="anchor", gpu=prop.name, sms=SMS, copy_bw=COPY_BW, read_bw=READ_BW, empty_us=EMPTY, skips=skips)) + "\n")
+        f.write(
+            json.dumps(dict(kind="anchor", gpu=prop.name, sms=SMS, copy_bw=COPY_BW, read_bw=READ_BW, empty_us=EMPTY, skips=skips)) + "\n"
+        )
         for r in rows_out:
             f.write(json.dumps(r) + "\n")
 
@@ -424,9 +498,13 @@ for P, R in dict.fromkeys((r["P"], r["rows"]) for r in rows_out):
     rs = [r for r in rows_out if (r["P"], r["rows"]) == (P, R)]
     real = sorted([r for r in rs if r["peer"] != "copy_same_bytes" and r["ok"]], key=lambda r: r["hot_us"])
     by = P * R * (D * 4 + 4) + R * D * 2
-    print(f"P{P:<3d} rows {R:<6d} {by / 1e6:8.2f} MB floor {by / COPY_BW * 1e6:7.2f} | " + "  ".join(
-        f"{'*' if real and r is real[0] else ''}{r['peer']} {r['hot_us']:.2f}/{r['cold_us']:.2f} ({r['cold_gbs']:.0f}){'' if r['ok'] else '!'}"
-        for r in sorted(rs, key=lambda r: r["hot_us"])))
+    print(
+        f"P{P:<3d} rows {R:<6d} {by / 1e6:8.2f} MB floor {by / COPY_BW * 1e6:7.2f} | "
+        + "  ".join(
+            f"{'*' if real and r is real[0] else ''}{r['peer']} {r['hot_us']:.2f}/{r['cold_us']:.2f} ({r['cold_gbs']:.0f}){'' if r['ok'] else '!'}"
+            for r in sorted(rs, key=lambda r: r["hot_us"])
+        )
+    )
 if args.ours:
     print("\n## fa4dsl: variant; over tuned Triton, over a copy of the same bytes (hot, cold; below 1 is faster)")
     for P, R in dict.fromkeys((r["P"], r["rows"]) for r in rows_out):
@@ -439,8 +517,11 @@ if args.ours:
                         of[name, kind] = (r[f"{kind}_us"], r["note"])
         if ("fa4dsl", "hot") not in of:
             continue
-        cells = [f"{kind} {of['fa4dsl', kind][0]:.2f} us ({of['fa4dsl', kind][1]}) triton {of['fa4dsl', kind][0] / of['triton', kind][0]:.3f}"
-                 f" copy {of['fa4dsl', kind][0] / of['copy_same_bytes', kind][0]:.3f}"
-                 for kind in ("hot", "cold") if ("triton", kind) in of and ("copy_same_bytes", kind) in of]
+        cells = [
+            f"{kind} {of['fa4dsl', kind][0]:.2f} us ({of['fa4dsl', kind][1]}) triton {of['fa4dsl', kind][0] / of['triton', kind][0]:.3f}"
+            f" copy {of['fa4dsl', kind][0] / of['copy_same_bytes', kind][0]:.3f}"
+            for kind in ("hot", "cold")
+            if ("triton", kind) in of and ("copy_same_bytes", kind) in of
+        ]
         print(f"P{P:<3d} rows {R:<6d} " + "   ".join(cells))
 print(f"## skipped: {', '.join(f'{k} x{v[0]}' for k, v in skips.items()) or 'none'}   total {time.time() - T0:.0f} s")

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from fa4dsl.cli.app import UNUSABLE, WRONG, invoke
-from fa4dsl.kernels import run_splitk_combine
+from fa4dsl.kernels import combine_case
 
 SMALL = ["--device", "sim", "--partitions", "2", "--depth", "64", "--rows", "5", "--tiles", "1"]
 KEYS = {"kernel", "device", "partitions", "depth", "rows", "tiles", "max_abs_error", "tolerance", "ok", "verdict", "seconds"}
@@ -32,8 +32,8 @@ def test_right_result_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_wrong_result_is_told_by_the_exit_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    exact = run_splitk_combine.combine_reference
-    monkeypatch.setattr(run_splitk_combine, "combine_reference", lambda inputs: exact(inputs) + 1.0)
+    exact = combine_case.combine_reference
+    monkeypatch.setattr(combine_case, "combine_reference", lambda inputs: exact(inputs) + 1.0)
     assert invoke(["run", "splitk-combine", *SMALL]) == WRONG
     assert "WRONG" in capsys.readouterr().out
     assert invoke(["run", "splitk-combine", *SMALL, "--json"]) == WRONG
