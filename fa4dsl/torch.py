@@ -11,11 +11,13 @@ configuration, or taken from artifacts given to `use_artifacts`, where no compil
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import e, log2
 from typing import TYPE_CHECKING, Any
 
-from fa4dsl.kernels.splitk_combine import CombineConfig, splitk_combine
+from fa4dsl.kernels.combine import CombineArrays, combine_arguments, combine_grid, combine_kernel
+from fa4dsl.kernels.combine_config import DESIGNS, CombineConfig
+from fa4dsl.kernels.combine_design import choose, threads_for
 from fa4dsl.runtime.diagnostics import fail
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ except ImportError as error:
 
 NAME = "fa4dsl::splitk_combine"
 ARGUMENTS = "Tensor partial, Tensor statistics, Tensor row_offsets, float scale"
+OPTIONS = 'int rows=128, str design="auto"'
 
 _artifacts: dict[CombineConfig, Artifact] = {}
 
@@ -45,12 +48,12 @@ def use_artifacts(path: str | os.PathLike[str]) -> list[CombineConfig]:
     found = []
     for artifact in load_all(path):
         options = artifact.manifest.options
-        if artifact.name == splitk_combine.name and set(options) == set(asdict(CombineConfig())):
+        if set(options) == set(asdict(CombineConfig())):
             config = CombineConfig(**options)
             _artifacts[config] = artifact
             found.append(config)
     if not found:
-        fail("R009", wanted=f"name={splitk_combine.name} and its options", there=str(path))
+        fail("R009", wanted="a combine's options", there=str(path))
     return found
 
 
@@ -65,8 +68,25 @@ def combine_artifact(config: CombineConfig) -> Artifact:
     """The combine for one configuration, compiled at its first use; its manifest's options are the configuration."""
     found = _artifacts.get(config)
     if found is None:
-        found = _artifacts[config] = splitk_combine.bind(c=config).compile()
+        found = _artifacts[config] = combine_kernel(config).compile()
     return found
+
+
+def combine_config(partitions: int, depth: int, rows: int = 128, design: str = "auto") -> CombineConfig:
+    """The configuration that the operator runs for tiles of at most `rows` rows; "auto" takes the design that measurements favour.
+
+    Raises L065 to L067 and L200 to L209.
+    """
+    if design == "auto":
+        chosen = choose(rows, partitions, depth)
+        return CombineConfig(partitions, depth, _height(chosen.design, rows), chosen.design, chosen.threads)
+    threads = 0 if design == "pull" else threads_for(rows)
+    return CombineConfig(partitions, depth, _height(design, rows), design, threads)  # type: ignore[arg-type]
+
+
+def _height(design: str, rows: int) -> int:
+    """`pull` has a thread for each row, so it takes whole warps."""
+    return -(-rows // 32) * 32 if design == "pull" else rows
 
 
 def _shape(partial: Any, statistics: Any, row_offsets: Any) -> tuple[Any, Any, Any, Any]:
@@ -94,17 +114,18 @@ def _shape(partial: Any, statistics: Any, row_offsets: Any) -> tuple[Any, Any, A
     return partitions, total_rows, heads, depth
 
 
-def _launch(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows: int, out: Any) -> None:
+def _launch(partial: Any, statistics: Any, row_offsets: Any, scale: float, out: Any, rows: int, design: str) -> None:
     partitions, total_rows, heads, depth = _shape(partial, statistics, row_offsets)
     if tuple(out.shape) != (total_rows, heads, depth) or out.dtype != torch.bfloat16 or out.device != partial.device:
         expected = f"bfloat16 {[total_rows, heads, depth]} on {partial.device}"
         fail("R096", operator=NAME, problem=f"out is {out.dtype} {list(out.shape)} on {out.device}, expected {expected}")
-    artifact = combine_artifact(CombineConfig(partitions, depth, rows))
-    tiles = row_offsets.shape[0] - 1
-    launch = artifact[tiles * partitions, heads, 1]
-    pairs = statistics.contiguous()
-    # The kernel has neither sinks nor an LSE here, and touches nothing behind these two parameters.
-    launch(partial.contiguous(), pairs, row_offsets.contiguous(), out, total_rows, heads, scale * log2(e), pairs, pairs)
+    config = combine_config(partitions, depth, rows, design)
+    pairs, offsets = statistics.contiguous(), row_offsets.contiguous()
+    # Sinks, LSE, workspace and counters are not used here: the kernel touches nothing behind those parameters.
+    unused = {"sinks": pairs, "lse": pairs, "workspace": pairs, "counters": offsets}
+    arrays = CombineArrays(partial.contiguous(), pairs, offsets, out, total_rows, heads, scale * log2(e), **unused)
+    launch = combine_artifact(config)[combine_grid(config, row_offsets.shape[0] - 1, heads)]
+    launch(*combine_arguments(config, arrays))
 
 
 def _new_output(partial: Any, statistics: Any, row_offsets: Any) -> Any:
@@ -113,41 +134,52 @@ def _new_output(partial: Any, statistics: Any, row_offsets: Any) -> Any:
     return partial.new_empty((total_rows, heads, depth), dtype=torch.bfloat16)
 
 
-def _combine(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows: int = 128) -> Any:
+def _combine(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows: int = 128, design: str = "auto") -> Any:
     out = _new_output(partial, statistics, row_offsets)
-    _launch(partial, statistics, row_offsets, scale, rows, out)
+    _launch(partial, statistics, row_offsets, scale, out, rows, design)
     return out
 
 
-def _combine_out(partial: Any, statistics: Any, row_offsets: Any, scale: float, out: Any, rows: int = 128) -> None:
-    _launch(partial, statistics, row_offsets, scale, rows, out)
+def _combine_out(partial: Any, statistics: Any, row_offsets: Any, scale: float, out: Any, rows: int = 128, design: str = "auto") -> None:
+    _launch(partial, statistics, row_offsets, scale, out, rows, design)
 
 
-def _fake_combine(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows: int = 128) -> Any:
+def _fake_combine(partial: Any, statistics: Any, row_offsets: Any, scale: float, rows: int = 128, design: str = "auto") -> Any:
     return _new_output(partial, statistics, row_offsets)
 
 
-def _fake_combine_out(partial: Any, statistics: Any, row_offsets: Any, scale: float, out: Any, rows: int = 128) -> None:
+def _fake_combine_out(
+    partial: Any, statistics: Any, row_offsets: Any, scale: float, out: Any, rows: int = 128, design: str = "auto"
+) -> None:
     _shape(partial, statistics, row_offsets)
 
 
-combine = torch.library.custom_op(NAME, _combine, mutates_args=(), schema=f"({ARGUMENTS}, int rows=128) -> Tensor")
+combine = torch.library.custom_op(NAME, _combine, mutates_args=(), schema=f"({ARGUMENTS}, {OPTIONS}) -> Tensor")
 """Combines split-K partials: see `fa4dsl.kernels.splitk_combine`.
 
-partial: f32 ``[P, total_rows, heads, D]``, each partition's output, normalised by its own sum; P of 2, 4, 8, 16 and D of 64, 128. statistics: f32
+partial: f32 ``[P, total_rows, heads, D]``, each partition's output, normalised by its own sum; P and D as `CombineConfig` allows. statistics: f32
 ``[P, total_rows, heads, 2]``, maximum and sum. row_offsets: i32 ``[tiles + 1]``; tile t holds rows ``row_offsets[t]`` up to ``row_offsets[t + 1]``, at
-most `rows` of them (32, 64, 96 or 128), which is not checked, for that would wait for the GPU. scale: of the softmax. Returns bf16 ``[total_rows, heads, D]``.
+most `rows` of them, 1 to 128, which is not checked, for that would wait for the GPU. scale: of the softmax. design: how the CTAs exchange, see
+`fa4dsl.kernels.combine_design`. Returns bf16 ``[total_rows, heads, D]``.
 
-Raises R096 for tensors that do not fit, L065 to L067 for a configuration the kernel does not have, and what a launch raises.
+Raises R096 for tensors that do not fit, L065 to L067 and L200 to L209 for a configuration the kernel does not have, and what a launch raises.
 """
 combine.register_fake(_fake_combine)
 
 # torch.library.custom_op takes no keyword-only tensors; `out=` works as for any argument.
 combine_out = torch.library.custom_op(
-    f"{NAME}_out", _combine_out, mutates_args=("out",), schema=f"({ARGUMENTS}, Tensor(a!) out, int rows=128) -> ()"
+    f"{NAME}_out", _combine_out, mutates_args=("out",), schema=f"({ARGUMENTS}, Tensor(a!) out, {OPTIONS}) -> ()"
 )
 """The same into `out`, bf16 ``[total_rows, heads, D]``."""
 combine_out.register_fake(_fake_combine_out)
+
+
+@dataclass(frozen=True)
+class CombineChoice:
+    """What `tune_combine` chooses: the operator's arguments of these names."""
+
+    rows: int
+    design: str
 
 
 def tune_combine(
@@ -155,12 +187,17 @@ def tune_combine(
     statistics: Any,
     row_offsets: Any,
     scale: float,
-    rows: Sequence[int] = (32, 64, 96, 128),
-    progress: Callable[[int, int, Trial[int]], None] | None = None,
-) -> Tuning[int]:
-    """The fastest `rows` for these tensors on their device, kept for device and shape; pass `.best` to the operator.
+    choices: Sequence[CombineChoice] | None = None,
+    progress: Callable[[int, int, Trial[CombineChoice]], None] | None = None,
+) -> Tuning[CombineChoice]:
+    """The fastest design and tile height for these tensors on their device, kept for device and shape.
 
-    Only tile heights that hold the largest tile are tried; finding it waits for the GPU once. CUDA tensors are timed by CUDA events.
+    `choices`: by default every design at the height of the largest tile, and `pull` at every height that holds it. Finding the largest tile waits for
+    the GPU once. CUDA tensors are timed by CUDA events, the simulator by the clock. What cannot run is left out. `progress` as in `autotune`.
+    Raises R090 where no choice is high enough, R091 where none runs.
+
+        best = fa4dsl.torch.tune_combine(partial, statistics, row_offsets, scale).best
+        torch.ops.fa4dsl.splitk_combine(partial, statistics, row_offsets, scale, rows=best.rows, design=best.design)
     """
     from fa4dsl.runtime.autotune import autotune
 
@@ -170,20 +207,24 @@ def tune_combine(
     on_gpu = partial.device.type == "cuda"
     device = torch.cuda.get_device_name(partial.device) if on_gpu else "simulator"
     out = _new_output(partial, statistics, row_offsets)
+    if choices is None:
+        choices = [
+            CombineChoice(rows, design) for design in DESIGNS for rows in ((32, 64, 96, 128) if design == "pull" else (max(largest, 1),))
+        ]
 
-    def measure(height: int) -> float:
+    def measure(choice: CombineChoice) -> float:
+        def run() -> None:
+            _launch(partial, statistics, row_offsets, scale, out, choice.rows, choice.design)
+
         if not on_gpu:
             import time
 
             start = time.perf_counter()
-            _launch(partial, statistics, row_offsets, scale, height, out)
+            run()
             return time.perf_counter() - start
         from fa4dsl.runtime.cuda.timing import seconds_per_call
 
-        stream = torch.cuda.current_stream(partial.device)
-        return seconds_per_call(
-            lambda: _launch(partial, statistics, row_offsets, scale, height, out), stream=stream, device=partial.device.index
-        )
+        return seconds_per_call(run, stream=torch.cuda.current_stream(partial.device), device=partial.device.index)
 
-    key = (splitk_combine.name, device, partitions, total_rows, heads, depth, len(offsets), largest)
-    return autotune([height for height in rows if height >= largest], measure, key=key, progress=progress)
+    key = ("splitk_combine", device, partitions, total_rows, heads, depth, len(offsets), largest)
+    return autotune([choice for choice in choices if choice.rows >= largest], measure, key=key, progress=progress)
