@@ -136,9 +136,24 @@ def test_tensors_that_do_not_fit(operator: Any) -> None:
         assert error.value.code == "R096"
 
 
-def test_tuning(operator: Any) -> None:
+@pytest.mark.parametrize(("rows", "design"), [(64, "pull"), (64, "pull_wide"), (64, "push_bulk")])
+def test_designs(operator: Any, rows: int, design: str) -> None:
+    import torch
+
     arguments = inputs()
-    heights = sorted({config.rows for config in operator._artifacts if config.partitions == PARTITIONS and config.rows >= 50}) or [64, 128]
-    first = operator.tune_combine(*arguments, rows=heights)
-    assert first.best in heights
-    assert operator.tune_combine(*arguments, rows=heights).replayed
+    assert close(torch.ops.fa4dsl.splitk_combine(*arguments, rows=rows, design=design), reference(*arguments))
+
+
+def test_tuning(operator: Any) -> None:
+    import torch
+
+    arguments = inputs()
+    choices = [operator.CombineChoice(rows, design) for rows, design in ((32, "pull"), (64, "pull"), (64, "pull_wide"), (64, "push_bulk"))]
+    seen: list[Any] = []
+    first = operator.tune_combine(*arguments, choices=choices, progress=lambda *step: seen.append(step))
+    assert [step[:2] for step in seen] == [(1, 3), (2, 3), (3, 3)], "32 rows do not hold a tile"
+    assert first.best in choices[1:] and not first.replayed and all(trial.seconds and not trial.failure for trial in first.trials)
+    again = operator.tune_combine(*arguments, choices=choices)
+    assert again.replayed and again.best == first.best
+    result = torch.ops.fa4dsl.splitk_combine(*arguments, rows=first.best.rows, design=first.best.design)
+    assert close(result, reference(*arguments))
