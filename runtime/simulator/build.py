@@ -12,6 +12,7 @@ from fa4dsl.runtime.simulator.asynchronous import Asynchronous
 from fa4dsl.runtime.simulator.barriers import Barriers
 from fa4dsl.runtime.simulator.decoder import REGISTER_DTYPE, Decoder
 from fa4dsl.runtime.simulator.events import Geometry
+from fa4dsl.runtime.simulator.fragments import Fragments, is_product
 from fa4dsl.runtime.simulator.grid import Grid
 from fa4dsl.runtime.simulator.instructions.calls import reachable
 from fa4dsl.runtime.simulator.launch import PointerArgument, ScalarArgument, TensorMapArgument
@@ -91,6 +92,8 @@ class Build:
         self.machine.barriers = Barriers(self.machine)
         self.machine.mbarriers = Mbarriers(self.machine)
         self.machine.pool = RegisterPool(self.machine, self.function)
+        if checker is not None and any(is_product(instruction) for function in functions for instruction in function.instructions):
+            self.machine.fragments = Fragments(self.machine)
         self.machine.program = self._decode(functions, schedule)
         hook = getattr(checker, "set_program", None)
         if hook is not None:

@@ -312,6 +312,8 @@ class Decoder:
             if operation is None:
                 self.unknown(instruction)
             step = self.pure(instruction, operation)
+        if self.machine.fragments is not None:
+            step = self.machine.fragments.watch(instruction, step)
         if instruction.guard is None or instruction.name in ("bra", "brx"):
             return step
         return self.guarded(step, self.register(instruction.guard), instruction.guard_negated)
@@ -357,6 +359,8 @@ class Decoder:
         """Appends a function to the program."""
         self.function = function
         self.base = self.bases[function.name]
+        if self.machine.fragments is not None:
+            self.machine.fragments.learn(function.instructions)
         for instruction in function.instructions:
             self.program.sites.append(instruction)
             self.program.steps.append(self.decode(instruction))

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
-from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Location, diagnostic
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Frame, Location, diagnostic
 from fa4dsl.runtime.simulator.selection import Selection, compact, first, narrow, size, union
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.asynchronous import Asynchronous
     from fa4dsl.runtime.simulator.barriers import Barriers
     from fa4dsl.runtime.simulator.copying import CopyGroups
     from fa4dsl.runtime.simulator.events import Checker
+    from fa4dsl.runtime.simulator.fragments import Fragments
     from fa4dsl.runtime.simulator.grid import Grid
     from fa4dsl.runtime.simulator.mbarrier import Mbarriers
     from fa4dsl.runtime.simulator.measures import Measures
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.selection import Ints, Row
     from fa4dsl.runtime.simulator.trace import Trace
     from fa4dsl.runtime.simulator.waiting import Hang
+
+    Others = Sequence[tuple[Instruction, str]]
 
 SPAN = 1 << 20
 BLOCKED = 1 << 60
@@ -89,6 +92,7 @@ class Machine:
         self.exit_hooks: list[Callable[[Ints], None]] = []
         self.call_stack: object = None
         self.products: object = None
+        self.fragments: Fragments | None = None
         self.copy_groups: CopyGroups | None = None
         self.pool: RegisterPool
         self.hang: Hang | None = None
@@ -106,13 +110,22 @@ class Machine:
             return Location(site.place.file, site.place.line, site.place.column)
         return Location(self.program.name, site.ptx_line)
 
-    def finding(self, code: str, site: Instruction, **fields: Any) -> Diagnostic:
+    def line(self, site: Instruction) -> str:
+        """ "line N", for messages."""
+        return f"line {self.location(site).line}"
+
+    def finding(self, code: str, site: Instruction, others: Others = (), label: str = "", **fields: Any) -> Diagnostic:
+        """`others`: further instructions that take part, each with what it does; `label`: what `site` does."""
         notes: tuple[str, ...] = (f"PTX line {site.ptx_line}: {site.mnemonic}",)
         place = site.place
         while place is not None and place.inlined is not None:
             place = place.inlined
             notes += (f"inlined at {place.file}:{place.line}",)
-        return diagnostic(code, self.location(site), notes=notes, **fields)
+        frames = [Frame(self.location(site), label)]
+        for other, words in others:
+            if all(frame.location != self.location(other) for frame in frames):
+                frames.append(Frame(self.location(other), words))
+        return diagnostic(code, *frames, notes=notes, **fields)
 
     def fault(self, code: str, site: Instruction, thread: int, **fields: Any) -> NoReturn:
         """Ends the run with a catalogue error at `site`."""

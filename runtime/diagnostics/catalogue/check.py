@@ -204,8 +204,16 @@ CHECK: tuple[Entry, ...] = (
         "S047",
         "registers of a wgmma touched before it has ended",
         "{instruction} on {use} touches registers of the wgmma on {product}, which may still be in flight: no wgmma.wait_group covers it",
-        "execute wgmma.wait_group {count} after committing the group of {product}, before {use}",
+        "execute {commit}wgmma.wait_group {count} after {product}, before {use}",
         "wgmma.mma_async writes its accumulators, and reads a register operand, asynchronously: until wgmma.wait_group has covered its group the registers must not be touched, except as accumulators of "
         "further wgmma of the same shape (PTX ISA 9.7.15).",
+    ),
+    Entry(
+        "S048",
+        "a wgmma without its wgmma.fence",
+        "the wgmma on {product}, by {thread}: {why}",
+        "execute wgmma.fence (warpgroup_arrive) in all threads of the warpgroup before {product}, after the last access to its registers",
+        "wgmma.fence orders register accesses with the asynchronous wgmma.mma_async: it is needed before a warpgroup's first one, and wherever an accumulator or a register of operand A was accessed "
+        "in between; only products of the same shape on the same accumulators may follow each other without it (PTX ISA 9.7.15, wgmma.fence).",
     ),
 )

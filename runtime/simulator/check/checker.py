@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fa4dsl.runtime.simulator.check.accumulators import check_accumulators
 from fa4dsl.runtime.simulator.check.async_events import AsynchronousEvents
 from fa4dsl.runtime.simulator.check.findings import build
 from fa4dsl.runtime.simulator.check.sync import Step
@@ -143,7 +142,6 @@ class HappensBefore(AsynchronousEvents):
         if self.finished:
             return
         self.finished = True
-        check_accumulators(self.causes.program, self.sites, self.findings, self.naming)
         self.barriers.finish()
         self.tiles.finish()
         for place in self.peers.finish(self.operations, self.causes.told):

@@ -48,6 +48,7 @@ KINDS = {
     "S045": "layout",
     "S046": "race",
     "S047": "race",
+    "S048": "race",
     "S050": "deadlock",
     "S051": "deadlock",
     "S052": "tx",

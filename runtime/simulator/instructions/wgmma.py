@@ -93,7 +93,7 @@ def wgmma(decoder: Decoder, instruction: Instruction) -> Step:
     """``wgmma.{fence,commit_group,wait_group,mma_async}``."""
     words = instruction.modifiers
     if words == ("fence", "sync", "aligned"):
-        return collective(decoder, instruction, lambda threads: None, None)
+        return collective(decoder, instruction, _fence(decoder, instruction), None)
     if words == ("commit_group", "sync", "aligned"):
         return _commit(decoder, instruction)
     if words == ("wait_group", "sync", "aligned"):
@@ -104,11 +104,24 @@ def wgmma(decoder: Decoder, instruction: Instruction) -> Step:
     return _product(decoder, instruction, form)
 
 
+def _fence(decoder: Decoder, instruction: Instruction) -> Callable[[Selection], None]:
+    fragments = decoder.machine.fragments
+
+    def fence(threads: Selection) -> None:
+        if fragments is not None:
+            fragments.fence(instruction, threads)
+
+    return fence
+
+
 def _commit(decoder: Decoder, instruction: Instruction) -> Step:
     products = products_of(decoder.machine)
+    fragments = decoder.machine.fragments
 
     def run(threads: Selection, groups: Ints, pc: int) -> int:
         for group in groups.tolist():
+            if fragments is not None:
+                fragments.commit(group)
             products.groups.setdefault(group, []).append(products.open.pop(group, []))
         return pc + 1
 
@@ -124,6 +137,8 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
     def run(threads: Selection, groups: Ints, pc: int) -> int:
         members = grid.arange[threads].reshape(len(groups), 128)
         for index, group in enumerate(groups.tolist()):
+            if machine.fragments is not None:
+                machine.fragments.wait(group, newest)
             committed = products.groups.get(group, [])
             due = committed[: len(committed) - newest] if newest else list(committed)
             numbers = []
@@ -259,7 +274,9 @@ def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
                 machine.measures.copy("wgmma", first, reads, ())
                 if machine.trace is not None and not index:
                     machine.trace.issued(operation, "wgmma", reads, ())
-        for group in groups.tolist():
+        for index, group in enumerate(groups.tolist()):
+            if machine.fragments is not None:
+                machine.fragments.product(instruction, group, int(firsts[index]))
             products.open.setdefault(group, []).append(operation)
             products.last[group] = operation
         machine.asynchronous.issue(operation)

@@ -18,11 +18,11 @@ extern "C" __global__ void __launch_bounds__(128) k(const __grid_constant__ CUte
   asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0, %1, %2, %3}, {ra0, ra1, ra2, ra3}, %4, 1, 1, 1, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(DESC128(b)) : "memory"); // @1
   WG_COMMIT();
 #ifdef FAULT
-  asm volatile("mov.b32 ra1, 0;" ::: "memory"); // @2
+  asm volatile("add.u32 ra1, ra1, 1;" ::: "memory"); // @2
   WG_WAIT(0);
 #else
   WG_WAIT(0);
-  asm volatile("mov.b32 ra1, 0;" ::: "memory");
+  asm volatile("add.u32 ra1, ra1, 1;" ::: "memory");
 #endif
   for (int i = 0; i < 4; ++i) out[t * 4 + i] = d[i];
 }
