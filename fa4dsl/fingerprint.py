@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
-import dis
 import enum
 import functools
 import hashlib
@@ -387,6 +386,8 @@ def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _attributes_of(name: str, code: types.CodeType) -> set[tuple[str, ...]]:
     """The chains of attributes that code reads from a global name. Raises `Unknown` where it uses the name in another way."""
+    import dis
+
     found: set[tuple[str, ...]] = set()
     for part in _nested(code):
         chain: list[str] | None = None
