@@ -193,8 +193,8 @@ def ragged(
     `(c, [0,] positions - n, (r + n) * heads + h)`: position `i` of the box then lands at `array + (r + i) * S + h * head + c`, and positions from `n`
     on have a coordinate beyond the dimension's size, which the hardware drops. Rows of the next sequence are never touched.
 
-    The hardware reads no byte outside the array, but the base must be a valid address: allocate the array at least `positions * S` bytes after the
-    start of its allocation where the driver objects. Raises R020 to R036.
+    The hardware touches no byte outside the array, and the base itself need not be mapped: on an H200 (driver 580) stores are right with the base in
+    memory that is not reserved at all. No document promises it; `wrapped` does without. Raises R020 to R036.
     """
     view, total_rows, heads, row_stride, head_stride = _packed_rows(array, rows, group, name)
     depth, strides = view.shape[-1], view.strides_bytes

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import ptx_samples as samples
 import pytest
 
 from fa4dsl.runtime import ragged, tiled
+from fa4dsl.runtime.arguments_arrays import ArrayView
+from fa4dsl.runtime.cuda.device import current_context, gpu
+from fa4dsl.runtime.cuda.driver import call
 from fa4dsl.runtime.diagnostics import Fa4dslError
 from fa4dsl.runtime.launch import launch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 pytestmark = pytest.mark.gpu
 
@@ -72,6 +78,51 @@ def test_ragged_store_writes_the_valid_rows_only(torch: Any, group: int, valid: 
     tile = (np.arange(rows)[:, None] * 1000 + np.arange(columns)).astype(np.float32).reshape(8, *shape[2:])
     expected[8 + at : 8 + at + valid, head] = tile[:valid]
     np.testing.assert_array_equal(room.cpu().numpy(), expected)
+
+
+@pytest.fixture(params=[True, False], ids=["reserved", "unreserved"])
+def first_page(request: pytest.FixtureRequest) -> Iterator[int]:
+    """The address of mapped memory whose bytes in front are not mapped, and reserved or not."""
+    from cuda.bindings import driver as cu
+
+    where = gpu(0)
+    with current_context(where):
+        wanted = cu.CUmemAllocationProp()
+        wanted.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+        wanted.location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        size = call("cuMemGetAllocationGranularity", wanted, cu.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM)
+        base = int(call("cuMemAddressReserve", 3 * size, 0, 0, 0))
+        reserved, address = (base, 3 * size), base + size
+        if not request.param:
+            call("cuMemAddressFree", *reserved)
+            assert int(call("cuMemAddressReserve", size, 0, address, 0)) == address
+            reserved = (address, size)
+        memory = call("cuMemCreate", size, wanted, 0)
+        call("cuMemMap", address, size, 0, memory, 0)
+        access = cu.CUmemAccessDesc()
+        access.location.type = wanted.location.type
+        access.flags = cu.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        call("cuMemSetAccess", address, size, [access], 1)
+        assert cu.cuPointerGetAttribute(cu.CUpointer_attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address - 16)[0] != 0
+        yield address
+        call("cuCtxSynchronize")
+        call("cuMemUnmap", address, size)
+        call("cuMemRelease", memory)
+        call("cuMemAddressFree", *reserved)
+
+
+@pytest.mark.parametrize(("valid", "at", "head"), [(1, 0, 0), (3, 5, 2), (8, 0, 1), (8, 12, 2)])
+def test_ragged_base_need_not_be_mapped(first_page: int, valid: int, at: int, head: int) -> None:
+    """The map's base lies 8 rows before the array, in memory that does not exist; only what lies in the array is touched."""
+    host = np.zeros((20, 3, 8), np.float32)
+    output = ArrayView(first_page, host.shape, host.strides, "f32", "cuda", 0)
+    with current_context(gpu(0)):
+        call("cuMemsetD32", first_page, 0, host.size)
+        launch(samples.ragged_store(8, 8), 1, (ragged(output, 8, 8), valid, at, head, 3), watchdog=10.0)
+        call("cuMemcpyDtoH", host.ctypes.data, first_page, host.nbytes)
+    expected = np.zeros_like(host)
+    expected[at : at + valid, head] = (np.arange(8)[:, None] * 1000 + np.arange(8))[:valid]
+    np.testing.assert_array_equal(host, expected)
 
 
 def test_ragged_store_by_copy() -> None:
