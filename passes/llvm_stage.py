@@ -41,8 +41,8 @@ def to_llvm_ir(module: ir.Module, target: Target) -> str:
     marked `convergent`, which MLIR's operation cannot say: without it LLVM may sink such a call into a branch.
     """
     from mlir import ir
+    from mlir._mlir_libs import _mlirDialectsLLVM as llvm
     from mlir._mlir_libs import _mlirRegisterEverything as registration
-    from mlir.dialects import llvm
 
     modules = gpu_modules(module)
     if len(modules) != 1:

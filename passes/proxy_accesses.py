@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.dialect.build import python_value
-from fa4dsl.passes.kernel import walk
+from fa4dsl.passes.kernel import fa4_operations
 from fa4dsl.passes.memory_roots import UNKNOWN, Root, Tracer
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ class Accesses:
         self._tracer = Tracer(function)
         self.overwritten: set[Root] = set()
         """Everything that some operation of the kernel writes through the async proxy."""
-        for operation in walk(function):
+        self.asynchronous = False
+        """Whether the kernel has any async operation."""
+        for operation in fa4_operations(function):
+            self.asynchronous = self.asynchronous or bool(self.async_reads(operation))
             self.overwritten |= self.async_writes(operation)
 
     def generic_writes(self, operation: Any) -> set[Root]:
@@ -84,7 +87,7 @@ class Accesses:
             return {trace.array(operands[0])}
         if name == "fa4.bulk_store":
             return {root for root in trace.pointer(operands[0]) if root.name != UNKNOWN}
-        return self._pointers_of(operation) if _is_async_ptx(operation) and "wgmma" not in _text(operation) else set()
+        return self._pointers_of(operation) if _is_async_ptx(operation) and not _has(operation, "wgmma") else set()
 
     def _pointers_of(self, operation: Any) -> set[Root]:
         found: set[Root] = set()
@@ -94,12 +97,10 @@ class Accesses:
         return found
 
 
-def _text(operation: Any) -> str:
-    return str(python_value(operation.attributes["text"])) if operation.name == "fa4.inline_ptx" else ""
-
-
 def _has(operation: Any, *words: str) -> bool:
-    text = _text(operation)
+    if operation.name != "fa4.inline_ptx":
+        return False
+    text = str(python_value(operation.attributes["text"]))
     return any(word in text for word in words)
 
 

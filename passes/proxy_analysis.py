@@ -108,6 +108,8 @@ class _Use:
 def needed_fences(function: ir.Operation) -> list[Need]:
     """The fences that a kernel lacks, one for each place, access and object."""
     walker = _Walker(function)
+    if not walker.asynchronous:
+        return []
     walker.block(function.regions[0].blocks[0], _State())
     walker.match()
     unique = {(hash(need.place), need.space, hash(need.access), need.root): need for need in walker.needs}
@@ -130,6 +132,7 @@ def _before_loops(needs: list[Need]) -> list[Need]:
 class _Walker:
     def __init__(self, function: ir.Operation) -> None:
         self._accesses = Accesses(function)
+        self.asynchronous = self._accesses.asynchronous or bool(self._accesses.overwritten)
         self._threads = KernelInfo.of(function).threads if "fa4.block" in function.attributes else 0
         self.needs: list[Need] = []
         self._resolved: dict[Key, set[int]] = {}
@@ -214,6 +217,8 @@ class _Walker:
 
     def _leaf(self, operation: Any, state: _State) -> _State:
         name = operation.name
+        if not name.startswith(("fa4.", "llvm.")):
+            return state
         if name == "fa4.fence_proxy_async":
             return _fenced(python_value(operation.attributes["space"]), state)
         reads, writes = self._accesses.async_reads(operation), self._accesses.async_writes(operation)

@@ -8,6 +8,7 @@ import inspect
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from fa4dsl.runtime.diagnostics import Location, fail
@@ -46,6 +47,8 @@ class Source:
     def _column(self, line: int, offset: int) -> int:
         """Python counts UTF-8 bytes, people count characters."""
         text = linecache.getline(self.file, line)
+        if text.isascii():
+            return offset + 1
         return (len(text.encode()[:offset].decode(errors="ignore")) if text else offset) + 1
 
     def lookup(self, name: str) -> Any:
@@ -69,6 +72,42 @@ class Source:
 
 def read_source(function: Callable[..., Any]) -> Source:
     """Parses the source of `function`. Raises L001 where it cannot be had."""
+    plain = inspect.unwrap(function)
+    code = getattr(plain, "__code__", None)
+    if code is not None:
+        file = inspect.getsourcefile(plain) or ""
+        linecache.checkcache(file)
+        node = _definitions("".join(linecache.getlines(file, plain.__globals__))).get((code.co_firstlineno, code.co_name))
+        if node is not None:
+            return Source(function, file, node)
+    return _read_alone(function)
+
+
+@lru_cache(maxsize=64)
+def _definitions(text: str) -> dict[tuple[int, str], ast.FunctionDef]:
+    """The functions of a file by first line (their decorators' where there are any) and name; none where it does not parse."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return {}
+    found: dict[tuple[int, str], ast.FunctionDef] = {}
+    bodies: list[list[ast.stmt]] = [tree.body]
+    while bodies:
+        for statement in bodies.pop():
+            if isinstance(statement, ast.FunctionDef):
+                first = min([statement.lineno, *(item.lineno for item in statement.decorator_list)])
+                found[(first, statement.name)] = statement
+            for name in ("body", "orelse", "finalbody"):
+                inner = getattr(statement, name, None)
+                if isinstance(inner, list):
+                    bodies.append(inner)
+            for handler in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+                bodies.append(handler.body)
+    return found
+
+
+def _read_alone(function: Callable[..., Any]) -> Source:
+    """Parses the function's own lines, where its file as a whole does not show it; says what is wrong with them."""
     try:
         file = inspect.getsourcefile(function) or ""
         lines, first = inspect.getsourcelines(function)

@@ -83,6 +83,9 @@ class Trace:
         self.sources: dict[str, str] = {}
         self._types: dict[str, ir.Type] = {}
         self._locations: dict[Any, ir.Location] = {}
+        self._latest: tuple[Location, CallFrame | None, ir.Location] | None = None
+        self._constants: dict[ir.Attribute, ir.Value] = {}
+        self._last_constant: ir.Operation | None = None
         self._journal: list[Callable[[], None]] = []
 
     # --- places
@@ -93,6 +96,9 @@ class Trace:
 
     def mlir_location(self) -> ir.Location:
         """The current place; inside device functions, with the places that called them."""
+        frame = self.frames[-1] if self.frames else None
+        if self._latest is not None and self._latest[0] is self.location and self._latest[1] is frame:
+            return self._latest[2]
         calls = tuple(frame.called_from for frame in reversed(self.frames) if frame.called_from is not None)
         key = (self.location, calls)
         known = self._locations.get(key)
@@ -101,6 +107,7 @@ class Trace:
             if calls:
                 known = self.ir.Location.callsite(known, [self._file_location(place) for place in calls], context=self.context)
             self._locations[key] = known
+        self._latest = (self.location, frame, known)
         return known
 
     def _file_location(self, place: Location) -> ir.Location:
@@ -163,6 +170,17 @@ class Trace:
         from fa4dsl.passes.dialect.build import op
 
         return op(name, operands, attributes, None if results is None else [self.type(item) for item in results], loc=self.mlir_location())
+
+    def constant(self, attribute: ir.Attribute, mlir: str) -> ir.Value:
+        """An arith.constant; each number stands once, at the kernel's start, where every use finds it."""
+        known = self._constants.get(attribute)
+        if known is None:
+            point = self.ir.InsertionPoint
+            last = self._last_constant
+            with point.after(last) if last is not None else point.at_block_begin(self.entry):
+                self._last_constant = self.create("arith.constant", results=[mlir], attributes={"value": attribute})
+            known = self._constants[attribute] = self._last_constant.result
+        return known
 
     def attribute(self, text: str) -> ir.Attribute:
         return self.ir.Attribute.parse(text, self.context)

@@ -289,8 +289,7 @@ def constant(number: float | bool, dtype: DType, nonnegative: bool | None = None
         attribute = trace.ir.IntegerAttr.get(trace.type("i8"), _float8_bits(float(number), dtype))
     else:
         attribute = trace.ir.FloatAttr.get(trace.type(dtype.mlir), float(number))
-    made = trace.create("arith.constant", results=[dtype.mlir], attributes={"value": attribute})
-    return Value(made.result, dtype, nonnegative=dtype.is_integer and number >= 0)
+    return Value(trace.constant(attribute, dtype.mlir), dtype, nonnegative=dtype.is_integer and number >= 0)
 
 
 def _float8_bits(number: float, dtype: DType) -> int:

@@ -196,7 +196,9 @@ class RingBlock(Block):
         index, turn = position.index, position.turn
         ring.empty[index].wait(phase=turn ^ 1 if is_number(turn) else binary("^", turn, 1))
         barrier = SlotBarrier(ring.full[index], len(trace.divergence))
-        amount = constant(0, i32)
+        # The number of bytes is known when the block has been traced; a constant of its own is then given its value.
+        zero = trace.ir.IntegerAttr.get(trace.type("i32"), 0)
+        amount = Value(trace.create("arith.constant", results=["i32"], attributes={"value": zero}).result, i32)
         ring.full[index].arrive(bytes=amount)
         body(Slot(ring, barrier, index))
         if not barrier.bytes:

@@ -6,9 +6,7 @@ IRDL checks operand and result types and counts. It has no optional attributes, 
 
 from __future__ import annotations
 
-import sys
 from functools import cache
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from fa4dsl.passes.dialect.constraints import EXACT_TYPES, FLOATS, MIXED, Slot, signature
@@ -75,10 +73,12 @@ def irdl_text() -> str:
 def load(context: ir.Context) -> None:
     """Makes `context` know the fa4 dialect. Loading twice does no harm."""
     from mlir import ir
-    from mlir.dialects import irdl
+    from mlir._mlir_libs import _mlirDialectsIRDL as irdl
+    from mlir._mlir_libs._mlir import globals as bindings
 
-    # MLIR looks for a Python module of an operation's dialect whenever it wraps one, and does not remember that there is none.
-    sys.modules.setdefault("mlir.dialects.fa4", ModuleType("mlir.dialects.fa4", "The fa4 dialect, defined by IRDL."))
+    # MLIR looks for a Python module of an operation's dialect whenever it wraps one: those of nvvm and llvm take longer to import than a
+    # kernel to trace, and no pass uses their classes. Whoever imports mlir.dialects.x gets them all the same.
+    bindings.dialect_search_modules = []
     with context, ir.Location.unknown():
         if _is_loaded(context):
             return
