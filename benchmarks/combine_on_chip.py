@@ -26,7 +26,7 @@ LAUNCHES = 60
 REPLAYS = 9
 WATCHDOG_SECONDS = 20.0
 DESIGNS = ("pull_wide", "push", "push_bulk")
-THREADS = (128, 256, 512)
+THREADS = (64, 128, 256, 512)
 CASES = [(rows, partitions) for rows in (4, 8, 16, 64, 128) for partitions in (2, 4, 8, 16)]
 SOURCE = Path(__file__).resolve().parent / "peers" / "floor_cluster.cu"
 
@@ -48,7 +48,7 @@ def variants() -> list[Variant]:
     found = []
     for rows, partitions in CASES:
         for threads in THREADS:
-            if threads > max(128, rows * DEPTH // 4):
+            if threads > max(128, rows * DEPTH // 4) or (threads == 64 and rows > 16):
                 continue
             found += [Variant(design, partitions, rows, threads) for design in ("base", *DESIGNS)]
     return found

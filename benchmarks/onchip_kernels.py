@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fa4dsl import Pointer, bf16, block, cluster, device_function, f32, i32, kernel, shared, static_range, thread, u32, vector
 from fa4dsl.kernels.combine_config import CombineConfig
-from fa4dsl.kernels.exchange import load_tile, pull_wide, push, push_bulk, share_of
+from fa4dsl.kernels.exchange import held_quad, load_tile, pull_wide, push, push_bulk, share_of
 
 QUAD = 4
 
@@ -58,11 +58,11 @@ def onchip_base(output: Pointer[bf16], *, c: CombineConfig):
     source = group * 131 + rank
     stage = shared(f32, (c.quads, QUAD), name="stage")
     weight = shared(f32, (c.rows,), name="weight")
-    values = load_tile(hashed_quad, source, i32(c.rows), c=c)
+    values = load_tile(hashed_quad, source, rank, i32(c.rows), c=c)
     for k in static_range(c.quads_per_thread):
-        quad = thread.index() + k * c.threads
-        if quad < c.quads:
-            stage[quad] = values[k]
+        owner, part = held_quad(k, rank, c=c)
+        if owner * c.share + part < c.quads:
+            stage[owner * c.share + part] = values[k]
     for k in static_range(-(-c.rows // c.threads)):
         row = thread.index() + k * c.threads
         if row < c.rows:

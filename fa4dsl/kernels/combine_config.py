@@ -144,13 +144,23 @@ class CombineConfig:
 
     @property
     def quads_per_thread(self) -> int:
-        """Quads of the tile that a thread has in registers."""
-        return -(-self.quads // self.threads)
+        """Quads of the tile that a thread has in registers; shares are padded to one size."""
+        return -(-self.partitions * self.share // self.threads)
 
     @property
     def share_per_thread(self) -> int:
         """Quads of its CTA's share that a thread combines."""
         return -(-self.share // self.threads)
+
+    @property
+    def statistics_per_thread(self) -> int:
+        """(maximum, sum) pairs of the exchange that a thread sends, at most; also weights that it computes."""
+        return -(-self.partitions * self.share_rows // self.threads)
+
+    @property
+    def weigh_once(self) -> bool:
+        """Whether each weight is computed by one thread and shared: where many quads of a row would compute the same."""
+        return self.design == "push" and self.share >= 256 and self.share >= 8 * self.share_rows
 
     @property
     def positions(self) -> int:
@@ -163,8 +173,9 @@ class CombineConfig:
         if self.design == "pull":
             return self.rows * (self.blocks * self.sub_blocks * 16 + 8)
         tile, sums = self.quads * 16, self.partitions * self.share_rows * 8
+        weights = self.share_rows * (self.partitions + 1) * 4 if self.weigh_once else 0
         slots = self.partitions * self.share * 16
-        return {"pull_wide": tile + self.rows * 8, "push": slots + sums, "push_bulk": tile + slots + sums}[self.design]
+        return {"pull_wide": tile + self.rows * 8, "push": slots + sums + weights, "push_bulk": tile + slots + sums}[self.design]
 
 
 def default_threads(config: CombineConfig) -> int:

@@ -24,6 +24,7 @@ from fa4dsl import (
     bulk_push,
     cluster,
     device_function,
+    exp2,
     f32,
     lane,
     mbarrier,
@@ -51,26 +52,72 @@ def share_of(rank, valid_quads, *, c):
 
 
 @device_function
-def load_tile(quad_of, source, valid_rows, *, c):
+def held_quad(k, rank, *, c):
+    """The k-th quad that this thread holds: (owner, quad of the owner's share).
+
+    The order begins behind our own share and ends with it, so that the ranks of a cluster do not all send to one owner at a time.
+    """
+    place = thread.index() + k * c.threads
+    step = place // c.share
+    owner = rank + 1 + step
+    return where(owner >= c.partitions, owner - c.partitions, owner), place - step * c.share
+
+
+@device_function
+def is_local(k, *, c):
+    """Whether the k-th quad of every thread (True), of none (False) or of some (at run time) is of our own share or past the tile."""
+    first, last = k * c.threads, (k + 1) * c.threads
+    others = (c.partitions - 1) * c.share
+    if last <= others:
+        return False
+    if first >= others:
+        return True
+    return thread.index() + first >= others
+
+
+@device_function
+def load_tile(quad_of, source, rank, valid_rows, *, c):
     """This thread's quads of the CTA's partial result, in registers; quads of rows past the valid ones repeat the last row."""
     values = registers(f32, (c.quads_per_thread, QUAD))
     for k in static_range(c.quads_per_thread):
-        quad = thread.index() + k * c.threads
+        owner, part = held_quad(k, rank, c=c)
+        quad = owner * c.share + part
         row = quad // c.row_quads
         values[k] = quad_of(source, min(row, valid_rows - 1), quad - row * c.row_quads, c=c)
     return values
 
 
 @device_function
-def push_statistics(statistics_of, source, sums, arrived, rank, valid_quads, *, c):
-    """Sends each row's (maximum, sum) to every rank whose share touches the row."""
-    for k in static_range(-(-c.partitions * c.share_rows // c.threads)):
-        i = thread.index() + k * c.threads
-        owner = min(i // c.share_rows, c.partitions - 1)
-        j = i - owner * c.share_rows
+def share_statistics(statistics_of, source, rank, valid_quads, *, c):
+    """(maximum, sum) of the rows that this thread sends, before it may send them: one of each owner's rows at a time, our own last."""
+    pairs = registers(f32, (c.statistics_per_thread, 2))
+    for k in static_range(c.statistics_per_thread):
+        owner, j = held_row(k, rank, c=c)
         _, _, first_row, rows = share_of(owner, valid_quads, c=c)
-        if i < c.partitions * c.share_rows and j < rows:
-            store_async(sums.on(owner), (rank, j), statistics_of(source, first_row + j, c=c), arrived.on(owner))
+        pairs[k] = statistics_of(source, first_row + max(min(j, rows - 1), 0), c=c)
+    return pairs
+
+
+@device_function
+def held_row(k, rank, *, c):
+    """The k-th row whose statistics this thread sends: (owner, row of the owner's share)."""
+    place = min(thread.index() + k * c.threads, c.partitions * c.share_rows - 1)
+    step = place // c.share_rows
+    owner = rank + 1 + step
+    return where(owner >= c.partitions, owner - c.partitions, owner), place - step * c.share_rows
+
+
+@device_function
+def push_statistics(pairs, sums, arrived, rank, valid_quads, *, c):
+    """Sends each row's (maximum, sum) to every rank whose share touches the row; our own share's by plain stores."""
+    for k in static_range(c.statistics_per_thread):
+        owner, j = held_row(k, rank, c=c)
+        _, _, _, rows = share_of(owner, valid_quads, c=c)
+        if thread.index() + k * c.threads < c.partitions * c.share_rows and j < rows:
+            if owner == rank:
+                sums[rank, j] = pairs[k]
+            else:
+                store_async(sums.on(owner), (rank, j), pairs[k], arrived.on(owner))
 
 
 @device_function
@@ -100,6 +147,57 @@ def combine_share(slots, sums, rank, valid_quads, write, sink, scale_log2e, *, c
 
 
 @device_function
+def weigh_rows(sums, weights, largest, rank, valid_quads, scale_log2e, *, c):
+    """Each weight of the share's rows once, by one thread: weights f32 ``[rows, P]``, not divided; largest f32 ``[rows]``."""
+    _, _, _, rows = share_of(rank, valid_quads, c=c)
+    for k in static_range(c.statistics_per_thread):
+        place = thread.index() + k * c.threads
+        row = place // c.partitions
+        slot = place - row * c.partitions
+        if row < rows:
+            maxima = registers(f32, c.partitions)
+            for other in static_range(c.partitions):
+                maxima[other] = sums[other, row, 0]
+            most = max(*maxima)
+            own_max, own_sum = sums[slot, row]
+            difference = own_max - most
+            scaled = own_sum * exp2(difference * scale_log2e if c.use_fma else difference)
+            weights[row, slot] = where(own_sum > 0.0, scaled, 0.0)
+            if slot == 0:
+                largest[row] = most
+
+
+@device_function
+def combine_share_weighed_once(slots, sums, rank, valid_quads, write, sink, scale_log2e, *, c):
+    """`combine_share` for shares of many quads a row, whose threads would compute the same weights again and again.
+
+    The quads are read before the barrier that the weights need.
+    """
+    weights = shared(f32, (c.share_rows, c.partitions), name="weights")
+    maxima = shared(f32, (c.share_rows,), name="maxima")
+    first, count, first_row, _ = share_of(rank, valid_quads, c=c)
+    weigh_rows(sums, weights, maxima, rank, valid_quads, scale_log2e, c=c)
+    values = registers(f32, (c.share_per_thread, c.partitions, QUAD))
+    for k in static_range(c.share_per_thread):
+        own = thread.index() + k * c.threads
+        if own < count:
+            for slot in static_range(c.partitions):
+                values[k, slot] = slots[slot, own]
+    block.sync()
+    for k in static_range(c.share_per_thread):
+        own = thread.index() + k * c.threads
+        if own < count:
+            row = (first + own) // c.row_quads
+            result, total = registers(f32, QUAD), f32(0.0)
+            for pair in static_range(c.partitions // 2):
+                two = weights.load(row - first_row, 2 * pair, width=2)
+                for half in static_range(2):
+                    total += two[half]
+                    result += two[half] * values[k, 2 * pair + half]
+            write(sink, row, first + own - row * c.row_quads, result * reciprocal(total), maxima[row - first_row], total, c=c)
+
+
+@device_function
 def push(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_log2e, *, c):
     """The exchange by st.async. The cluster barrier is arrived at before the partial result is made, and waited for after: its latency is hidden."""
     valid_quads = valid_rows * c.row_quads
@@ -108,18 +206,23 @@ def push(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_lo
     arrived = mbarrier(1, scope="cluster", name="arrived")
     _, count, _, rows = share_of(rank, valid_quads, c=c)
     with thread(0):
-        arrived.arrive(bytes=c.partitions * (16 * count + 8 * rows), order="relaxed")
+        arrived.arrive(bytes=(c.partitions - 1) * (16 * count + 8 * rows), order="relaxed")
     cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
-    values = load_tile(quad_of, source, valid_rows, c=c)
+    values = load_tile(quad_of, source, rank, valid_rows, c=c)
+    pairs = share_statistics(statistics_of, source, rank, valid_quads, c=c)
     cluster.wait()  # everybody has armed the barrier
+    push_statistics(pairs, sums, arrived, rank, valid_quads, c=c)
     for k in static_range(c.quads_per_thread):
-        quad = thread.index() + k * c.threads
-        if quad < valid_quads:
-            owner = min(quad // c.share, c.partitions - 1)
-            store_async(slots.on(owner), (rank, quad - owner * c.share), values[k], arrived.on(owner))
-    push_statistics(statistics_of, source, sums, arrived, rank, valid_quads, c=c)
+        owner, part = held_quad(k, rank, c=c)
+        if owner * c.share + part < valid_quads and thread.index() + k * c.threads < c.partitions * c.share:
+            if is_local(k, c=c):
+                slots[rank, part] = values[k]
+            else:
+                store_async(slots.on(min(owner, c.partitions - 1)), (rank, part), values[k], arrived.on(min(owner, c.partitions - 1)))
+    block.sync()  # our own share's quads are there; then everybody else's
     arrived.wait()
-    combine_share(slots, sums, rank, valid_quads, write, sink, scale_log2e, c=c)
+    combine = combine_share_weighed_once if c.weigh_once else combine_share
+    combine(slots, sums, rank, valid_quads, write, sink, scale_log2e, c=c)
 
 
 @device_function
@@ -132,16 +235,17 @@ def push_bulk(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
     arrived = mbarrier(1, scope="cluster", name="arrived")
     _, count, _, rows = share_of(rank, valid_quads, c=c)
     with thread(0):
-        arrived.arrive(bytes=c.partitions * (16 * count + 8 * rows), order="relaxed")
+        arrived.arrive(bytes=c.partitions * 16 * count + (c.partitions - 1) * 8 * rows, order="relaxed")
     cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
-    values = load_tile(quad_of, source, valid_rows, c=c)
+    values = load_tile(quad_of, source, rank, valid_rows, c=c)
     flat = stage.reshape(c.partitions * c.share, QUAD)
+    pairs = share_statistics(statistics_of, source, rank, valid_quads, c=c)
     for k in static_range(c.quads_per_thread):
-        quad = thread.index() + k * c.threads
-        if quad < valid_quads:
-            flat[quad] = values[k]
+        owner, part = held_quad(k, rank, c=c)
+        if owner * c.share + part < valid_quads and thread.index() + k * c.threads < c.partitions * c.share:
+            flat[owner * c.share + part] = values[k]
     cluster.wait()
-    push_statistics(statistics_of, source, sums, arrived, rank, valid_quads, c=c)
+    push_statistics(pairs, sums, arrived, rank, valid_quads, c=c)
     block.sync()
     if thread.index() < c.partitions:
         owner = min(thread.index(), c.partitions - 1)
@@ -162,11 +266,11 @@ def pull_wide(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
     maxsum = shared(f32, (c.rows, 2), name="maxsum")
     publish = mbarrier(c.partitions * (c.threads // 32), scope="cluster", name="publish")
     cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
-    values = load_tile(quad_of, source, valid_rows, c=c)
+    values = load_tile(quad_of, source, rank, valid_rows, c=c)
     for k in static_range(c.quads_per_thread):
-        quad = thread.index() + k * c.threads
-        if quad < valid_quads:
-            stage[quad] = values[k]
+        owner, part = held_quad(k, rank, c=c)
+        if owner * c.share + part < valid_quads and thread.index() + k * c.threads < c.partitions * c.share:
+            stage[owner * c.share + part] = values[k]
     for k in static_range(-(-c.rows // c.threads)):
         row = thread.index() + k * c.threads
         if row < valid_rows:
