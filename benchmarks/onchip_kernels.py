@@ -7,7 +7,7 @@ Each kernel is one of the library's exchanges (`fa4dsl.kernels.exchange`) around
 
 from __future__ import annotations
 
-from fa4dsl import Pointer, bf16, block, cluster, device_function, f32, i32, kernel, shared, static_range, thread, u32, vector
+from fa4dsl import Pointer, bf16, block, device_function, f32, i32, kernel, shared, static_range, thread, u32, vector
 from fa4dsl.kernels.combine_config import CombineConfig
 from fa4dsl.kernels.exchange import held_quad, load_tile, pull_wide, push, push_bulk, share_of
 
@@ -45,7 +45,7 @@ def write_quad(sink, row, quad, values, largest, total, *, c):
 @kernel(cluster=lambda c: (c.partitions, 1, 1), threads=lambda c: c.threads)
 def onchip_exchange(output: Pointer[bf16], *, c: CombineConfig):
     """Grid: groups * P. output: bf16 [groups, rows, 128]."""
-    rank, group = cluster.rank(), cluster.index()
+    rank, group = block.index() % c.partitions, block.index() // c.partitions
     exchange = {"push": push, "push_bulk": push_bulk, "pull_wide": pull_wide}[c.design]
     source = group * 131 + rank
     exchange(hashed_quad, hashed_statistics, source, write_quad, (output, group * c.rows), rank, i32(c.rows), 1.0, c=c)

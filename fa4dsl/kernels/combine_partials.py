@@ -58,6 +58,8 @@ class PartialsConfig:
     """16-byte pieces that a thread has of each partial result."""
     lse: bool = False
     """The combined log of the sum of exponentials is written too."""
+    finite: bool = False
+    """Empty partial results hold finite numbers, so that they may be multiplied by their weight, 0, instead of being left out."""
     dependent: bool = False
     """The kernel may start before the one ahead of it has ended (programmatic dependent launch), and waits for it."""
 
@@ -100,25 +102,26 @@ class PartialsConfig:
 
 @device_function
 def combine_some(partial, scores, row, rows, column, group, *, c):
-    """Combines every `c.groups`-th partial result of a row from number `group` on: (values not yet divided, maximum in log2, sum)."""
-    logs = registers(f32, c.each, fill=EMPTY)
+    """Combines every `c.groups`-th partial result of a row from number `group` on: (values not yet divided, maximum, sum)."""
+    logs = registers(f32, c.each, fill=float("-inf"))
     values = registers(f32, (c.each, c.vectors, QUAD))
     for i in static_range(c.each):
         p = group + i * c.groups
         if (i + 1) * c.groups <= c.partitions or p < c.partitions:
             record = p * rows + row
-            logs[i] = maximum(scores.load(record, cache="nc") * LOG2_E, EMPTY)
+            logs[i] = scores.load(record, cache="nc")
             for v in static_range(c.vectors):  # a warp's threads read neighbouring pieces
                 piece = record.to(i64) * c.depth + column + v * QUAD * c.lanes
                 values[i, v] = partial.load(piece, width=QUAD, cache="nc")
-    largest = max(*logs) if c.each > 1 else logs[0]
+    largest = maximum(max(*logs) if c.each > 1 else logs[0], EMPTY)
     total = f32(0.0)
     result = registers(f32, (c.vectors, QUAD))
     for i in static_range(c.each):
-        weight = where(logs[i] > EMPTY, exp2(logs[i] - largest), 0.0)
+        weight = exp2((logs[i] - largest) * LOG2_E, ftz=True)
         total += weight
         for v in static_range(c.vectors):
-            result[v] = result[v] + where(weight > 0.0, values[i, v], 0.0) * weight
+            piece = values[i, v] if c.finite else where(weight > 0.0, values[i, v], 0.0)
+            result[v] = result[v] + piece * weight
     return result, largest, total
 
 
@@ -141,8 +144,9 @@ def combine_partials(output_type: str) -> Any:
         if c.dependent:
             wait_dependencies()
             launch_dependents()
+        # Rows past the end repeat the last one and are not written: a branch here would delay the first loads.
+        result, largest, total = combine_some(partial, scores, min(row, rows - 1), rows, column, group if c.groups > 1 else 0, c=c)
         if c.groups > 1:
-            result, largest, total = combine_some(partial, scores, min(row, rows - 1), rows, column, group, c=c)
             met = shared(f32, (c.rows_per_block, c.groups, c.vectors, c.lanes, QUAD), name="met")
             sums = shared(f32, (c.rows_per_block, c.groups, 2), name="sums")
             for v in static_range(c.vectors):
@@ -157,13 +161,12 @@ def combine_partials(output_type: str) -> Any:
                 most, whole = max(*maxima), f32(0.0)
                 final = registers(f32, (c.vectors, QUAD))
                 for other in static_range(c.groups):
-                    weight = exp2(maxima[other] - most)
+                    weight = exp2((maxima[other] - most) * LOG2_E, ftz=True)
                     whole += weight * totals[other]
                     for v in static_range(c.vectors):
                         final[v] = final[v] + met[local_row, other, v, lane] * weight
                 finish(output, lse, row, column, final, most, whole, c=c)
         elif row < rows:
-            result, largest, total = combine_some(partial, scores, row, rows, column, 0, c=c)
             finish(output, lse, row, column, result, largest, total, c=c)
 
     return combine_partials
@@ -172,8 +175,8 @@ def combine_partials(output_type: str) -> Any:
 @device_function
 def finish(output, lse, row, column, result, largest, total, *, c):
     """Divides, rounds and writes a thread's pieces of a row."""
-    inverse = where(total > 0.0, rcp(total), 0.0)
+    inverse = where(total > 0.0, rcp(total, ftz=True), 0.0)
     for v in static_range(c.vectors):
         output.store(row.to(i64) * c.depth + column + v * QUAD * c.lanes, (result[v] * inverse).to(c.output_type))
     if c.lse and column == 0:
-        lse[row] = where(total > 0.0, (largest + log2(total)) * LN_2, float("-inf"))
+        lse[row] = where(total > 0.0, largest + log2(total) * LN_2, float("-inf"))

@@ -93,8 +93,8 @@ def share_statistics(statistics_of, source, rank, valid_quads, *, c):
     pairs = registers(f32, (c.statistics_per_thread, 2))
     for k in static_range(c.statistics_per_thread):
         owner, j = held_row(k, rank, c=c)
-        _, _, first_row, rows = share_of(owner, valid_quads, c=c)
-        pairs[k] = statistics_of(source, first_row + max(min(j, rows - 1), 0), c=c)
+        row = min(owner * c.share // c.row_quads + j, (valid_quads - 1) // c.row_quads)
+        pairs[k] = statistics_of(source, row, c=c)
     return pairs
 
 
@@ -161,7 +161,7 @@ def weigh_rows(sums, weights, largest, rank, valid_quads, scale_log2e, *, c):
             most = max(*maxima)
             own_max, own_sum = sums[slot, row]
             difference = own_max - most
-            scaled = own_sum * exp2(difference * scale_log2e if c.use_fma else difference)
+            scaled = own_sum * exp2(difference * scale_log2e if c.use_fma else difference, ftz=True)
             weights[row, slot] = where(own_sum > 0.0, scaled, 0.0)
             if slot == 0:
                 largest[row] = most
@@ -210,6 +210,7 @@ def push(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_lo
     cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
     values = load_tile(quad_of, source, rank, valid_rows, c=c)
     pairs = share_statistics(statistics_of, source, rank, valid_quads, c=c)
+    warp.sync()  # a fence to ptxas, which would wait first and compute then
     cluster.wait()  # everybody has armed the barrier
     push_statistics(pairs, sums, arrived, rank, valid_quads, c=c)
     for k in static_range(c.quads_per_thread):

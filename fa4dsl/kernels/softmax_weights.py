@@ -26,7 +26,7 @@ def softmax_weights(maxima, sums, scale_log2e, *, c):
     weights = registers(f32, count)
     for slot in static_range(count):
         difference = maxima[slot] - largest
-        scaled = sums[slot] * exp2(difference * scale_log2e if c.use_fma else difference)
+        scaled = sums[slot] * exp2(difference * scale_log2e if c.use_fma else difference, ftz=True)
         weights[slot] = where(sums[slot] > 0.0, scaled, 0.0)
     return weights, largest, sum(weights)
 
@@ -34,7 +34,7 @@ def softmax_weights(maxima, sums, scale_log2e, *, c):
 @device_function
 def reciprocal(total):
     """1 / total; 0 where nothing was summed, so that a row that is empty everywhere becomes 0."""
-    return where(total > 0.0, rcp(total), 0.0)
+    return where(total > 0.0, rcp(total, ftz=True), 0.0)
 
 
 @device_function

@@ -50,7 +50,8 @@ def splitk_combine(
     ``[total_rows, heads, D]``. scale_log2e: softmax scale times log2(e). sinks: f32 ``[heads]``, natural logits, with `c.sink`. lse: f32
     ``[total_rows, heads]``, natural log of the sum of exponentials, with `c.lse`. A row that is empty in all partitions becomes 0, its lse -inf.
     """
-    rank, tile, head, row = cluster.rank(), cluster.index(), block.index("y"), thread.index()
+    rank, tile = block.index() % c.partitions, block.index() // c.partitions
+    head, row = block.index("y"), thread.index()
     stage = shared(f32, (c.blocks * c.sub_blocks, c.rows, QUAD), name="stage", alignment=1024)
     packed = shared(c.output_type, (c.blocks * c.packed_slots, c.rows, c.block), name="packed", swizzle=c.swizzle, overlay=stage)
     maxsum = shared(f32, (c.rows, 2), name="maxsum")

@@ -16,7 +16,6 @@ from fa4dsl import (
     Pointer,
     atomic,
     block,
-    cluster,
     device_function,
     f32,
     fence,
@@ -150,9 +149,10 @@ def splitk_exchange(output_type: str) -> Any:
         Grid: (tiles * clusters * P, heads, 1), clusters of (P, 1, 1). workspace: f32 ``[tiles, heads, clusters, quads, 8]``; counters: i32
         ``[tiles, heads, P]``, zero before the first launch and after each; neither is touched where `c.clusters` is 1.
         """
-        rank, head = cluster.rank(), block.index("y")
-        tile_index = cluster.index() // c.clusters
-        part = cluster.index() - tile_index * c.clusters
+        cluster_index, head = block.index() // c.partitions, block.index("y")  # %clusterid costs a division at run time
+        rank = block.index() - cluster_index * c.partitions
+        tile_index = cluster_index // c.clusters
+        part = cluster_index - tile_index * c.clusters
         number = part * c.partitions + rank
         first_row = row_offsets[tile_index]
         valid_rows = (row_offsets[tile_index + 1] - first_row) * c.group
