@@ -75,8 +75,8 @@ def _atomic(decoder: Decoder, instruction: Instruction, returns: bool) -> Step:
             if tell is not None:
                 tell(resolver, part, offsets)
             view = resolver.arena.views[width]
-            # global f32 additions flush subnormals; shared ones keep them
-            flush = resolver.space == "global" and kind == "f32"
+            # global f32 additions flush subnormals, global f64 ones hand NaNs on; shared ones do neither
+            flush = resolver.space == "global" and kind in ("f32", "f64")
             for element, row in enumerate(rows):
                 # atom.cas d, [a], compare, value
                 value, compare = (row[part], None) if second is None else (second[part], row[part])

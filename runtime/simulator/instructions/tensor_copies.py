@@ -147,8 +147,9 @@ def tensor_copy(decoder: Decoder, instruction: Instruction) -> Step:
             corner = [int(row[thread].astype(np.uint32).view(np.int32)) for row in coordinates]
             _check(decoder, instruction, thread, form, layout, corner, place)
             box = layout.at(corner)
-            if box.size + place % grid.shared_stride > machine.memory.shared_bytes:
-                tile.size = box.size
+            extent = box.extent(layout.swizzle)
+            if extent + place % grid.shared_stride > machine.memory.shared_bytes:
+                tile.size = extent
                 tile.outside(
                     np.array([thread]),
                     np.ones(1, np.bool_),
@@ -241,7 +242,7 @@ def _load(
         first = int(grid.cta[thread]) - int(grid.rank[thread])
         places = [(first + rank) * grid.shared_stride + place % grid.shared_stride for rank in ranks]
         signals = [Signal((first + rank) * grid.shared_stride + signal % grid.shared_stride, box.size) for rank in ranks]
-    chunks = [chunk_addresses(each, box.size, layout.swizzle) for each in places]
+    chunks = [chunk_addresses(each, box.size, layout.swizzle, box.row_bytes) for each in places]
     dense: list[Row] = []
 
     def read() -> None:
@@ -263,7 +264,7 @@ def _store(
 ) -> None:
     machine = decoder.machine
     memory = machine.memory
-    addresses = chunk_addresses(place, box.size, layout.swizzle)
+    addresses = chunk_addresses(place, box.size, layout.swizzle, box.row_bytes)
     dense: list[Row] = []
 
     def read() -> None:
@@ -271,7 +272,7 @@ def _store(
 
     def write() -> None:
         if form.reduction:
-            box.reduce(memory.globals.bytes, base, dense[0], form.reduction, flush=box.element == "f32")
+            box.reduce(memory.globals.bytes, base, dense[0], form.reduction, flush=True)
         else:
             box.write(memory.globals.bytes, base, dense[0])
 

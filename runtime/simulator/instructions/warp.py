@@ -128,7 +128,7 @@ def vote(decoder: Decoder, instruction: Instruction) -> Step:
 
 @handles("shfl")
 def shfl(decoder: Decoder, instruction: Instruction) -> Step:
-    """``shfl.sync.{up,down,bfly,idx}.b32 d{|p}, a, b, c, mask``. A lane that does not take part gives what its register holds (undefined in PTX)."""
+    """``shfl.sync.{up,down,bfly,idx}.b32 d{|p}, a, b, c, mask``. A lane that does not take part gives 0, as measured (undefined in PTX)."""
     words = instruction.modifiers
     if len(words) != 3 or words[0] != "sync" or words[1] not in ("up", "down", "bfly", "idx") or words[2] != "b32":
         decoder.unknown(instruction)
@@ -143,7 +143,9 @@ def shfl(decoder: Decoder, instruction: Instruction) -> Step:
 
     def run(threads: Selection) -> None:
         lanes = Lanes(decoder, threads, None)
-        values, inside, _ = numerics.shuffle(mode, lanes.table(source), lanes.table(distance), lanes.table(clamp))
+        values, inside, read = numerics.shuffle(mode, lanes.table(source), lanes.table(distance), lanes.table(clamp))
+        if not lanes.members.all():
+            values = np.where(np.take_along_axis(lanes.members, read, axis=-1), values, np.uint32(0))
         if out is not None:
             lanes.put(out, values)
         if found is not None:

@@ -46,7 +46,11 @@ def _float_add(type_name: str, old: Bits, value: Bits, flush: bool) -> Bits:
             return flush32(float32.add(flush32(old).view(np.float32), flush32(value).view(np.float32)))
         return float32.add(old.view(np.float32), value.view(np.float32))
     if type_name == "f64":
-        return float64.add(old.view(np.float64), value.view(np.float64))
+        total = float64.add(old.view(np.float64), value.view(np.float64))
+        if flush:
+            # the unit at global memory hands a NaN on as it is
+            return np.where(float64.is_nan(old), old, np.where(float64.is_nan(value), value, total))
+        return float64.propagate(total, (old, value))
     base = type_name.removesuffix("x2")
     if base == type_name:
         return half.add(old, value, base)
@@ -57,7 +61,7 @@ def atomic_update(kind: str, type_name: str, old: Bits, value: Bits, compare: Bi
     """What an atomic leaves in memory, as raw bits; the instruction returns `old`.
 
     `kind`: one of `KINDS`; `type_name`: PTX type without the dot. `compare` is the second operand of cas (``old == compare ? value : old``).
-    `flush`: subnormals of f32 additions become zero, as ``atom.add.f32`` does on global memory but not on shared memory.
+    `flush`: the additions of global memory's own unit: subnormals of f32 become zero, and a NaN of f64 is not made quiet; shared memory's do neither.
     """
     with np.errstate(all="ignore"):
         result: Bits

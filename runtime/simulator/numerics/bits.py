@@ -210,8 +210,16 @@ def _brev(words: Words) -> PureOp | None:
     )
 
 
+def _field(value: Bits, width: int) -> Bits:
+    """A position or length operand of bfe and bfi in the width of the field's register."""
+    return value & np.uint32(0xFF) if width == 32 else value.astype(np.uint64)
+
+
 def _extract(words: Words) -> PureOp | None:
-    """bfe: field of `length` bits at `position` (both modulo 256); beyond the top bit, and for signed types above the field, the sign is copied."""
+    """bfe: field of `length` bits at `position`; beyond the top bit, and for signed types above the field, the sign is copied.
+
+    Beyond 255, where the ISA allows nothing, 32-bit forms take both modulo 256 and 64-bit forms take them whole, as measured.
+    """
     kind = words.one("u32", "s32", "u64", "s64")
     if kind is None or words.left:
         return None
@@ -220,8 +228,7 @@ def _extract(words: Words) -> PureOp | None:
     top = raw.type(width - 1)
 
     def run(a: Bits, position: Bits, length: Bits) -> tuple[Bits]:
-        start = (position & np.uint32(0xFF)).astype(raw)
-        count = (length & np.uint32(0xFF)).astype(raw)
+        start, count = _field(position, width), _field(length, width)
         keep = np.minimum(count, raw.type(width))
         drop = raw.type(width) - keep
         if kind[0] == "u":
@@ -247,8 +254,7 @@ def _insert(words: Words) -> PureOp | None:
     top = raw.type(width - 1)
 
     def run(a: Bits, b: Bits, position: Bits, length: Bits) -> tuple[Bits]:
-        start = (position & np.uint32(0xFF)).astype(raw)
-        count = np.minimum((length & np.uint32(0xFF)).astype(raw), raw.type(width))
+        start, count = _field(position, width), np.minimum(_field(length, width), raw.type(width))
         mask = np.where(count == 0, raw.type(0), ~raw.type(0) >> np.minimum(raw.type(width) - count, top))
         shift = np.minimum(start, top)
         mask = np.where(start > top, raw.type(0), mask << shift)

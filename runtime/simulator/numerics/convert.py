@@ -95,7 +95,7 @@ def _round_double(x: Bits, kind: str, rounding: str, flags: frozenset[str]) -> B
 
 def _integer_to_float(result: str, source: str, rounding: str, flags: frozenset[str]) -> Any:
     if result == "f64":
-        if int(source[1:]) < 64:
+        if int(source[1:]) < 64 or "sat" in flags:
             return lambda a: _round_double(integer_to_double(a, source), "f64", rounding, flags)
         return lambda a: _wide_to_f64(a, source, rounding)
     return lambda a: _round_double(integer_to_double(a, source), result, rounding, flags)
@@ -121,7 +121,7 @@ _PAYLOAD_SHIFT = {"f32": 29, "f16": 42, "bf16": 45}
 
 
 def _widen(result: str, source: str, flags: frozenset[str]) -> Any:
-    """Exact conversions to a wider float. NaN payloads are kept from bf16 to f32 and by every conversion to f64, as measured."""
+    """Exact conversions to a wider float. NaN payloads are kept from bf16 to f32 and to f64 (not with .ftz), as measured."""
     ftz = "ftz" in flags
     if (source, result) == ("bf16", "f32") and not flags:
         return lambda a: a.astype(np.uint32) << np.uint32(16)
@@ -137,6 +137,8 @@ def _widen(result: str, source: str, flags: frozenset[str]) -> Any:
             missing = number != number
             if not missing.any():
                 return bits
+            if ftz:
+                return np.where(missing, np.uint64(0x7FFFFFFFE0000000), bits)
             wide = a.astype(np.uint64)
             payload = ((wide & fraction) << shift) | ((wide >> np.uint64(width - 1)) << np.uint64(63)) | np.uint64(0x7FF8000000000000)
             return np.where(missing, payload, bits)
@@ -162,7 +164,11 @@ def _float_to_float(result: str, source: str, rounding: str | None, flags: froze
                 x = np.copysign(whole(x), x)
             elif not flags:
                 return a
-            return _round_double(x, result, "rn", flags)
+            bits = _round_double(x, result, "rn", flags)
+            if result == "f64" and "sat" not in flags:
+                # a NaN stays the same one, made quiet
+                return np.where(x != x, a | np.uint64(1 << 51), bits)
+            return bits
 
         return run
     if FLOAT_WIDTH[result] > FLOAT_WIDTH[source]:
@@ -178,7 +184,31 @@ def _float_to_float(result: str, source: str, rounding: str | None, flags: froze
         return f32_to_bf16
     if (result, source, rounding) == ("f16", "f32", "rn") and not flags:
         return f32_to_f16
-    return lambda a: _finish_f32(_round_double(to_double(a, source, ftz), result, rounding, flags), result, ftz)
+
+    def narrow(a: Bits) -> Bits:
+        x = to_double(a, source, ftz)
+        bits = _round_double(x, result, rounding, flags)
+        if ftz and result == "f32" and source == "f64":
+            # what stays below the least normal number in 24 digits of any exponent is flushed
+            bits = np.where(round_to(x * 2.0**64, "f32", rounding) & ~SIGN32 < np.uint32(0x20800000), bits & SIGN32, bits)
+        if source == "f64" and not flags - {"ftz"}:
+            bits = _narrow_nan(a, bits, result)
+        return _finish_f32(bits, result, ftz)
+
+    return narrow
+
+
+def _narrow_nan(a: Bits, bits: Bits, result: str) -> Bits:
+    """`bits` with each NaN of the f64 `a` as the hardware narrows it: quiet, with its sign and the upper part of its fraction."""
+    missing = (a & np.uint64((1 << 63) - 1)) > np.uint64(0x7FF << 52)
+    if not missing.any() or result == "bf16":
+        return bits
+    width, shift = FLOAT_WIDTH[result], np.uint64(_PAYLOAD_SHIFT[result])
+    raw = unsigned(width)
+    infinity = raw.type(0x7F800000 if result == "f32" else 0x7C00)
+    fraction = ((a & np.uint64((1 << 52) - 1) | np.uint64(1 << 51)) >> shift).astype(raw)
+    sign = (a >> np.uint64(63)).astype(raw) << raw.type(width - 1)
+    return np.where(missing, sign | infinity | fraction, bits)
 
 
 def _tf32(words: Words) -> PureOp | None:

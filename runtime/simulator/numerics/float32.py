@@ -116,8 +116,25 @@ def saturate(bits: Bits) -> Bits:
     return np.where(number > 0, np.minimum(number, np.float32(1)), np.float32(0)).view(np.uint32)
 
 
-def _finish(words: Words, sources: int, function: Any, flags: frozenset[str]) -> PureOp:
-    """`function` takes f32 numbers and gives bits."""
+_LEAST, _SCALE = np.uint32(0x00800000), 2.0**64
+_SCALED_LEAST = np.uint32(0x00800000 + (64 << 23))
+
+
+def _flush_result(bits: Bits, numbers: list[Bits], scaled: Any) -> Bits:
+    """.ftz on a result. A result that rounding lifts to the least normal number is flushed as well, unless 24 digits of any exponent reach it, as measured.
+
+    `scaled` gives the bits of the same result times 2^64; None for functions whose results near there are exact.
+    """
+    bits = flush32(bits)
+    if scaled is not None:
+        edge = (bits & ~SIGN32) == _LEAST
+        if edge.any():
+            bits = np.where(edge & ((scaled(*numbers) & ~SIGN32) < _SCALED_LEAST), bits & SIGN32, bits)
+    return bits
+
+
+def _finish(words: Words, sources: int, function: Any, flags: frozenset[str], scaled: Any = None) -> PureOp:
+    """`function` takes f32 numbers and gives bits; `scaled` as in `_flush_result`."""
     ftz, sat = "ftz" in flags, "sat" in flags
     if ftz or sat:
 
@@ -125,7 +142,7 @@ def _finish(words: Words, sources: int, function: Any, flags: frozenset[str]) ->
             numbers = [(flush32(x) if ftz else x).view(np.float32) for x in operands]
             bits = function(*numbers)
             if ftz:
-                bits = flush32(bits)
+                bits = _flush_result(bits, numbers, scaled)
             return (saturate(bits) if sat else bits,)
     else:
 
@@ -133,6 +150,20 @@ def _finish(words: Words, sources: int, function: Any, flags: frozenset[str]) ->
             return (function(*[x.view(np.float32) for x in operands]),)
 
     return PureOp(words.mnemonic, repeated("b32", sources), ("b32",), quiet(run))
+
+
+def _scaled_product(a: Bits, b: Bits, rounding: str) -> Bits:
+    return round_to_f32(a.astype(np.float64) * b.astype(np.float64) * _SCALE, rounding)
+
+
+def _scaled_fused(a: Bits, b: Bits, c: Bits, rounding: str) -> Bits:
+    exact, term = a.astype(np.float64) * b.astype(np.float64) * _SCALE, c.astype(np.float64) * _SCALE
+    return round_to_f32(odd(*two_sum(exact, term)), rounding)
+
+
+def _scaled_quotient(a: Bits, b: Bits, rounding: str) -> Bits:
+    # a quotient near the least normal number has a divisor above 2^-24: the scaled one is normal too
+    return divide(a, b * np.float32(1 / _SCALE), rounding)
 
 
 def _arithmetic(words: Words) -> PureOp | None:
@@ -143,12 +174,14 @@ def _arithmetic(words: Words) -> PureOp | None:
     how = rounding or "rn"
     name = words.name
     if name in ("fma", "mad"):
-        return _finish(words, 3, lambda a, b, c: fused(a, b, c, how), flags) if rounding else None
+        if rounding is None:
+            return None
+        return _finish(words, 3, lambda a, b, c: fused(a, b, c, how), flags, lambda a, b, c: _scaled_fused(a, b, c, how))
     if name == "add":
         return _finish(words, 2, lambda a, b: add(a, b, how), flags)
     if name == "sub":
         return _finish(words, 2, lambda a, b: add(a, -b, how), flags)
-    return _finish(words, 2, lambda a, b: multiply(a, b, how), flags)
+    return _finish(words, 2, lambda a, b: multiply(a, b, how), flags, lambda a, b: _scaled_product(a, b, how))
 
 
 def _div(words: Words) -> PureOp | None:
@@ -158,7 +191,7 @@ def _div(words: Words) -> PureOp | None:
     if how is None or words.one("f32") is None or words.left:
         return None
     if how in ROUNDINGS:
-        return _finish(words, 2, lambda a, b: divide(a, b, how), flags)
+        return _finish(words, 2, lambda a, b: divide(a, b, how), flags, lambda a, b: _scaled_quotient(a, b, how))
     if how == "full":
         return _finish(words, 2, divide, flags)
 
@@ -178,7 +211,9 @@ def _reciprocal(words: Words) -> PureOp | None:
     flags = words.flags("ftz")
     if how is None or words.one("f32") is None or words.left:
         return None
-    return _finish(words, 1, lambda a: divide(np.ones_like(a), a, "rn" if how == "approx" else how), flags)
+    if how == "approx":
+        return _finish(words, 1, lambda a: divide(np.ones_like(a), a), flags)
+    return _finish(words, 1, lambda a: divide(np.ones_like(a), a, how), flags, lambda a: _scaled_quotient(np.ones_like(a), a, how))
 
 
 def _root(words: Words) -> PureOp | None:

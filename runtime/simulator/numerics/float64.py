@@ -1,4 +1,8 @@
-"""f64 arithmetic (PTX 9.7.3): nearest-even by the host's own, fma by error-free sums, directed roundings by exact integers."""
+"""f64 arithmetic (PTX 9.7.3): nearest-even by the host's own, fma by error-free sums, directed roundings by exact integers.
+
+NaNs as an H200 gives them: an operand's, made quiet, with its sign; of several the one with the greatest fraction. Only a NaN that an operation makes
+of numbers is 0xfff8000000000000. The ISA says only that the result is a NaN.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,34 @@ def canonical(number: Bits) -> Bits:
     bits: Bits = number.view(np.uint64)
     missing = number != number
     return np.where(missing, NAN64, bits) if missing.any() else bits
+
+
+_FRACTION, _INFINITY, _QUIET = np.uint64((1 << 52) - 1), np.uint64(0x7FF << 52), np.uint64(1 << 51)
+
+
+def is_nan(bits: Bits) -> Bits:
+    """Truth of NaN for f64 bits."""
+    return (bits & ~SIGN64) > _INFINITY
+
+
+def propagate(result: Bits, operands: tuple[Bits, ...]) -> Bits:
+    """`result` (bits) with the NaN of an operand where there is one: the first among those with the greatest fraction, made quiet."""
+    chosen: Bits = np.uint64(0) * result
+    best = chosen
+    for operand in operands:
+        size = np.where(is_nan(operand), operand & _FRACTION, np.uint64(0))
+        chosen = np.where(size > best, operand, chosen)
+        best = np.maximum(size, best)
+    return np.where(best > 0, chosen | _QUIET, result) if best.any() else result
+
+
+def first_nan(result: Bits, operands: tuple[Bits, ...]) -> Bits:
+    """`result` (bits) with the first NaN among the operands, made quiet: what the division's code gives."""
+    for operand in reversed(operands):
+        missing = is_nan(operand)
+        if missing.any():
+            result = np.where(missing, operand | _QUIET, result)
+    return result
 
 
 def round_fraction(value: Fraction, rounding: str) -> float:
@@ -154,12 +186,13 @@ def square_root(a: Bits, rounding: str = "rn") -> Bits:
     return canonical(result)
 
 
-def _operation(words: Words, sources: int, function: Any) -> PureOp | None:
+def _operation(words: Words, sources: int, function: Any, nan: Any = propagate) -> PureOp | None:
     if words.one("f64") is None or words.left:
         return None
 
     def run(*operands: Bits) -> tuple[Bits]:
-        return (function(*[x.view(np.float64) for x in operands]),)
+        result = function(*[x.view(np.float64) for x in operands])
+        return (nan(result, operands) if is_nan(result).any() else result,)
 
     return PureOp(words.mnemonic, repeated("b64", sources), ("b64",), quiet(run))
 
@@ -204,14 +237,14 @@ def _quotient(words: Words) -> PureOp | None:
     if how is None or name == "rsqrt":
         return None
     if name == "div":
-        return _operation(words, 2, lambda a, b: divide(a, b, how))
+        return _operation(words, 2, lambda a, b: divide(a, b, how), first_nan)
     if name == "rcp":
         return _operation(words, 1, lambda a: divide(np.ones_like(a), a, how))
     return _operation(words, 1, lambda a: square_root(a, how))
 
 
 def extreme(a: Bits, b: Bits, function: Any) -> Bits:
-    """min or max of f64 bits: +0 above -0, a NaN loses."""
+    """min or max of f64 bits: +0 above -0, a NaN loses; of two NaNs, the one with the greater fraction, made quiet."""
 
     def key(bits: Bits) -> Bits:
         number = bits.view(np.int64)
@@ -220,7 +253,9 @@ def extreme(a: Bits, b: Bits, function: Any) -> Bits:
     best = key(function(key(a), key(b)).view(np.uint64)).view(np.uint64)
     x, y = a.view(np.float64), b.view(np.float64)
     missing_a, missing_b = x != x, y != y
-    return np.where(missing_a, np.where(missing_b, NAN64, b), np.where(missing_b, a, best))
+    result = np.where(missing_a, b, np.where(missing_b, a, best))
+    both = missing_a & missing_b
+    return np.where(both, propagate(result, (a, b)), result) if both.any() else result
 
 
 def _min_max(words: Words) -> PureOp | None:
@@ -235,9 +270,13 @@ def _sign(words: Words) -> PureOp | None:
         return None
     if words.name == "copysign":
         return PureOp(words.mnemonic, ("b64", "b64"), ("b64",), lambda a, b: ((a & SIGN64) | (b & ~SIGN64),))
-    if words.name == "neg":
-        return PureOp(words.mnemonic, ("b64",), ("b64",), lambda a: (a ^ SIGN64,))
-    return PureOp(words.mnemonic, ("b64",), ("b64",), lambda a: (a & ~SIGN64,))
+    negate = words.name == "neg"
+
+    def run(a: Bits) -> tuple[Bits]:
+        # the hardware adds zero: a NaN keeps its sign and becomes quiet
+        return (np.where(is_nan(a), a | _QUIET, a ^ SIGN64 if negate else a & ~SIGN64),)
+
+    return PureOp(words.mnemonic, ("b64",), ("b64",), run)
 
 
 FAMILIES: dict[str, Family] = {

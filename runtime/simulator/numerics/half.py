@@ -79,6 +79,17 @@ def fused(a: Bits, b: Bits, c: Bits, kind: str, rounding: str = "rn") -> Bits:
     return bits
 
 
+_SCALE = 2.0**8
+
+
+def _flush_edge(bits: Bits, scaled: Any) -> Bits:
+    """f16 results that rounding lifted to the least normal number, flushed unless 11 digits of any exponent reach it. `scaled`: the results times 2^8."""
+    edge = (bits & ~SIGN16) == np.uint16(0x0400)
+    if not edge.any():
+        return bits
+    return np.where(edge & ((scaled() & ~SIGN16) < np.uint16(0x2400)), bits & SIGN16, bits)
+
+
 def _clamp(bits: Bits, kind: str, flags: frozenset[str]) -> Bits:
     if "ftz" in flags:
         bits = flush16(bits, kind)
@@ -127,7 +138,14 @@ def _arithmetic(words: Words) -> PureOp | None:
     if words.name == "sub":
         return _build(words, kind, 2, lambda a, b: add(a, b ^ SIGN16, base), flags)
     del rounding
-    return _build(words, kind, 2, lambda a, b: multiply(a, b, base), flags)
+    if "ftz" not in flags:
+        return _build(words, kind, 2, lambda a, b: multiply(a, b, base), flags)
+
+    def flushed(a: Bits, b: Bits) -> Bits:
+        product = to_double(a, base) * to_double(b, base)
+        return _flush_edge(narrow(product, base), lambda: narrow(product * _SCALE, base))
+
+    return _build(words, kind, 2, flushed, flags)
 
 
 def _fma(words: Words) -> PureOp | None:
@@ -141,11 +159,21 @@ def _fma(words: Words) -> PureOp | None:
     if rounding is None or (rounding != "rn" and (flags or not kind.startswith("bf"))):
         return None
     base = kind.removesuffix("x2")
+    if "ftz" in flags:
+
+        def flushed(a: Bits, b: Bits, c: Bits) -> Bits:
+            def scaled() -> Bits:
+                return narrow(odd(*two_sum(to_double(a, base) * to_double(b, base) * _SCALE, to_double(c, base) * _SCALE)), base)
+
+            return _flush_edge(fused(a, b, c, base, rounding), scaled)
+
+        return _build(words, kind, 3, flushed, flags)
     if "oob" not in flags:
         return _build(words, kind, 3, lambda a, b, c: fused(a, b, c, base, rounding), flags)
 
     def outside(a: Bits, b: Bits, c: Bits) -> Bits:
-        return np.where((a == OOB_NAN) | (b == OOB_NAN), np.uint16(0), fused(a, b, c, base))
+        # of either sign, as measured
+        return np.where(((a & ~SIGN16) == OOB_NAN) | ((b & ~SIGN16) == OOB_NAN), np.uint16(0), fused(a, b, c, base))
 
     return _build(words, kind, 3, outside, flags)
 

@@ -226,12 +226,12 @@ def _sad(words: Words) -> PureOp | None:
 
 
 def divide(a: Bits, b: Bits, kind: str) -> tuple[Bits, Bits]:
-    """Quotient towards zero and remainder. Division by zero is unspecified in the ISA: here all ones, remainder a."""
+    """Quotient towards zero and remainder. Division by zero is unspecified in the ISA: both all ones, as measured on an H200."""
     raw = unsigned(int(kind[1:]))
     if kind[0] == "u":
         zero = b == 0
         quotient = np.where(zero, ~raw.type(0), a // np.where(zero, raw.type(1), b))
-        return quotient, a - quotient * b if not zero.any() else np.where(zero, a, a - quotient * b)
+        return quotient, a - quotient * b if not zero.any() else np.where(zero, ~raw.type(0), a - quotient * b)
     dtype = _dtype(kind)
     negative_a, negative_b = a.view(dtype) < 0, b.view(dtype) < 0
     size_a = np.where(negative_a, raw.type(0) - a, a)
@@ -239,7 +239,7 @@ def divide(a: Bits, b: Bits, kind: str) -> tuple[Bits, Bits]:
     zero = b == 0
     size = size_a // np.where(zero, raw.type(1), size_b)
     quotient = np.where(zero, ~raw.type(0), np.where(negative_a != negative_b, raw.type(0) - size, size))
-    return quotient, np.where(zero, a, a - quotient * b)
+    return quotient, np.where(zero, ~raw.type(0), a - quotient * b)
 
 
 def _div_rem(words: Words) -> PureOp | None:

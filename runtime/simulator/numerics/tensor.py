@@ -1,7 +1,8 @@
 """Tiled tensor copies (PTX 5.5, 9.7.9.25.5): which global bytes a box covers, where they land in shared memory, and what fills the rest.
 
 A box is moved row by row: a row is the innermost dimension, dense in global memory, always a multiple of 16 bytes. In shared memory the rows
-follow each other densely, innermost dimension first, and the swizzle then permutes 16-byte chunks by the absolute address.
+follow each other, innermost dimension first, and the swizzle then permutes 16-byte chunks by the absolute address. Without a swizzle the rows are
+dense; with one, each row begins a span of its own, as measured: a row narrower than the span leaves the rest of it untouched.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from fa4dsl.runtime.simulator.numerics.operation import Bits, unsigned
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 SWIZZLE_BITS = {"none": 0, "32B": 1, "64B": 3, "128B": 7}
+SWIZZLE_SPANS = {"none": 0, "32B": 32, "64B": 64, "128B": 128}
+"""Bytes that a row takes at least in shared memory."""
 _FILL_NAN = np.uint16(0x7FF7)
 CHUNK = 16
 
@@ -54,9 +57,13 @@ def swizzle_address(addresses: Bits, mode: str) -> Bits:
     return permuted
 
 
-def chunk_addresses(destination: int, size: int, mode: str) -> Ints:
-    """Absolute shared address of each 16-byte chunk of a dense box of `size` bytes at `destination`."""
-    return swizzle_address(destination + np.arange(0, size, CHUNK, dtype=np.int64), mode)
+def chunk_addresses(destination: int, size: int, mode: str, row_bytes: int = 0) -> Ints:
+    """Absolute shared address of each 16-byte chunk of a box of `size` bytes at `destination`, whose rows have `row_bytes` (0: as long as the span)."""
+    offsets = np.arange(0, size, CHUNK, dtype=np.int64)
+    span = SWIZZLE_SPANS[mode]
+    if 0 < row_bytes < span:
+        offsets = offsets // row_bytes * span + offsets % row_bytes
+    return swizzle_address(destination + offsets, mode)
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,10 @@ class Box:
     def size(self) -> int:
         """Bytes of the whole box: what a load counts towards the transaction, elements outside included."""
         return self.row_bytes * len(self.row_offsets)
+
+    def extent(self, swizzle: str) -> int:
+        """Bytes of shared memory from the first byte of the box to the end of its last row's span."""
+        return max(self.row_bytes, SWIZZLE_SPANS[swizzle]) * len(self.row_offsets)
 
     @property
     def complete(self) -> bool:

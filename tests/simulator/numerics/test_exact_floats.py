@@ -281,12 +281,15 @@ def test_nans_and_infinities(kind: str) -> None:
     one = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF0000000000000}[kind]
     rows = [(infinity, infinity | top), (missing, one), (one, missing | top), (infinity, one), (infinity | top, one)]
     a, b = (list(x) for x in zip(*rows, strict=True))
-    assert run(f"add.rn.{kind}", a, b) == [NAN[kind]] * 3 + [infinity, infinity | top]
-    assert run(f"mul.rn.{kind}", [infinity, missing, infinity | top], [0, one, one]) == [NAN[kind], NAN[kind], infinity | top]
+    # f64 hands a NaN on, made quiet; the others give one NaN for all
+    kept = missing | 1 << 51 if kind == "f64" else NAN[kind]
+    kept_negative = kept | top if kind == "f64" else kept
+    assert run(f"add.rn.{kind}", a, b) == [NAN[kind], kept, kept_negative, infinity, infinity | top]
+    assert run(f"mul.rn.{kind}", [infinity, missing, infinity | top], [0, one, one]) == [NAN[kind], kept, infinity | top]
     assert run(f"fma.rn.{kind}", [infinity, infinity, one], [one, one, infinity], [infinity | top, one, missing]) == [
         NAN[kind],
         infinity,
-        NAN[kind],
+        kept,
     ]
     if kind in ("f32", "f64"):
         assert run(f"div.rn.{kind}", [one, 0, infinity, one | top], [0, 0, infinity, infinity]) == [infinity, NAN[kind], NAN[kind], top]

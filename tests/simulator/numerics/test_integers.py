@@ -77,7 +77,7 @@ def test_division_by_zero_is_quiet() -> None:
     for kind in TYPES:
         width = int(kind[1:])
         assert run(f"div.{kind}", [7, 0], [0, 0])[0] == [(1 << width) - 1] * 2
-        assert run(f"rem.{kind}", [7, 0], [0, 0])[0] == [7, 0]
+        assert run(f"rem.{kind}", [7, 0], [0, 0])[0] == [(1 << width) - 1] * 2
 
 
 def test_saturating_and_relu() -> None:
@@ -144,14 +144,14 @@ def test_bit_fields(width: int) -> None:
     mask = (1 << width) - 1
     for kind in "us":
         for x, p, n, got in zip(a, position, length, run(f"bfe.{kind}{width}", a, position, length)[0], strict=True):
-            p, n = p & 255, n & 255
+            p, n = (p & 255, n & 255) if width == 32 else (p, n)
             # the ISA's own loop: bits beyond the top read as the sign of the field
             sign = 0 if kind == "u" or n == 0 else x >> min(p + n - 1, width - 1) & 1
             wanted = sum((x >> (p + i) & 1 if i < n and p + i < width else sign) << i for i in range(width))
             assert got == wanted, (kind, hex(x), p, n)
     b = a[::-1]
     for x, y, p, n, got in zip(a, b, position, length, run(f"bfi.b{width}", a, b, position, length)[0], strict=True):
-        p, n = p & 255, n & 255
+        p, n = (p & 255, n & 255) if width == 32 else (p, n)
         field = (((1 << n) - 1) << p) & mask
         assert got == (y & ~field) | (x << p & field), (hex(x), hex(y), p, n)
 
