@@ -17,10 +17,12 @@ from fa4dsl.passes.kernel import KernelInfo, kernels, role_of, walk
 from fa4dsl.passes.locations import operation_frames
 from fa4dsl.passes.rewriting import Rewriter
 from fa4dsl.passes.target import Target, target_of
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, diagnostic
 from fa4dsl.runtime.manifest import Role
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mlir import ir
 
 _BETWEEN = ("arith.constant",)
@@ -35,9 +37,10 @@ def lower_roles(module: ir.Module) -> None:
         if not regions:
             continue
         roles = [(item, role) for item in regions if (role := role_of(item)) is not None]
-        _check_warps(function, roles)
+        found = check_roles(function, target, regions)
+        if found:
+            raise Fa4dslError(*found)
         launch = launch_registers(KernelInfo.of(function), target)
-        _check_budgets(function, roles, target, launch)
         _write(function, [role for _, role in roles])
         current = dict.fromkeys(range(KernelInfo.of(function).threads // 32), launch)
         for chain in _chains(regions):
@@ -82,15 +85,26 @@ def _write(function: ir.Operation, roles: list[Role]) -> None:
         function.attributes["fa4.min_blocks"] = ir.Attribute.parse("1 : i32")
 
 
-def _check_warps(function: ir.Operation, roles: list[tuple[ir.Operation, Role]]) -> None:
+def check_roles(function: ir.Operation, target: Target, regions: Sequence[ir.Operation]) -> list[Diagnostic]:
+    """C022, C030 and C031 about the warps of the roles among `regions`; where those are right, C032 to C034 about their register budgets."""
+    roles = [(item, role) for item in regions if (role := role_of(item)) is not None]
+    if not roles:
+        return []
     info = KernelInfo.of(function)
+    return _check_warps(info, roles) or _check_budgets(info, roles, target, launch_registers(info, target))
+
+
+def _check_warps(info: KernelInfo, roles: list[tuple[ir.Operation, Role]]) -> list[Diagnostic]:
     available = info.threads // 32
     if info.threads % 32:
-        fail("C022", *operation_frames(roles[0][0]), threads=info.threads)
+        return [diagnostic("C022", *operation_frames(roles[0][0]), threads=info.threads)]
+    found = []
     for operation, role in roles:
         if role.warps < 1 or role.first_warp < 0 or role.first_warp + role.warps > available:
             last = role.first_warp + role.warps - 1
-            fail("C030", *operation_frames(operation), role=role.name, first=role.first_warp, last=last, warps=available)
+            found.append(
+                diagnostic("C030", *operation_frames(operation), role=role.name, first=role.first_warp, last=last, warps=available)
+            )
     for chain in _chains([item for item, _ in roles]):
         for i, first in enumerate(chain):
             for second in chain[i + 1 :]:
@@ -99,41 +113,48 @@ def _check_warps(function: ir.Operation, roles: list[tuple[ir.Operation, Role]])
                 shared = set(_warps(a)) & set(_warps(b))
                 if shared:
                     frames = (*operation_frames(first, a.name), *operation_frames(second, b.name))
-                    fail("C031", *frames, first=a.name, second=b.name, warps=", ".join(map(str, sorted(shared))))
+                    words = ", ".join(map(str, sorted(shared)))
+                    found.append(diagnostic("C031", *frames, first=a.name, second=b.name, warps=words))
+    return found
 
 
 def _warps(role: Role) -> range:
     return range(role.first_warp, role.first_warp + role.warps)
 
 
-def _check_budgets(function: ir.Operation, roles: list[tuple[ir.Operation, Role]], target: Target, launch: int) -> None:
-    info = KernelInfo.of(function)
+def _check_budgets(info: KernelInfo, roles: list[tuple[ir.Operation, Role]], target: Target, launch: int) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
     budget: dict[int, tuple[int, ir.Operation, Role]] = {}
     for operation, role in roles:
         for warp in _warps(role):
             budget.setdefault(warp, (role.registers, operation, role))
         low, high, step = target.minimum_role_registers, target.maximum_role_registers, target.register_step
         if role.registers and (not low <= role.registers <= high or role.registers % step):
-            fail("C032", *operation_frames(operation), role=role.name, registers=role.registers, low=low, high=high, step=step)
-    if not any(registers for registers, _, _ in budget.values()):
-        return
+            words = {"role": role.name, "registers": role.registers, "low": low, "high": high, "step": step}
+            found.append(diagnostic("C032", *operation_frames(operation), **words))
+    if found or not any(registers for registers, _, _ in budget.values()):
+        return found
+    told: set[str] = set()
     group_size = target.warpgroup_warps
     for warp, (registers, operation, role) in budget.items():
         if not registers or registers == launch:
             continue
         group = range(warp - warp % group_size, warp - warp % group_size + group_size)
         others = {budget[other][0] if other in budget else 0 for other in group}
-        if others != {registers}:
+        if others != {registers} and role.name not in told:
+            told.add(role.name)
             listed = ", ".join(f"warp {other}: {(budget[other][0] if other in budget else 0) or 'none'}" for other in group)
-            fail("C033", *operation_frames(operation), role=role.name, registers=registers, listed=listed)
+            found.append(diagnostic("C033", *operation_frames(operation), role=role.name, registers=registers, listed=listed))
     total = sum(32 * ((budget[warp][0] if warp in budget else 0) or launch) for warp in range(info.threads // 32))
     pool = launch * info.threads
-    if total > pool:
+    if total > pool and not found:
         listed = ", ".join(
             dict.fromkeys(f"{role.name} {role.warps} x 32 x {registers or launch}" for registers, _, role in budget.values())
         )
         first = next(iter(budget.values()))[1]
-        fail("C034", *operation_frames(first), total=f"{total:,}", pool=f"{pool:,}", launch=launch, threads=info.threads, listed=listed)
+        words = {"total": f"{total:,}", "pool": f"{pool:,}", "launch": launch, "threads": info.threads, "listed": listed}
+        found.append(diagnostic("C034", *operation_frames(first), **words))
+    return found
 
 
 def _chains(regions: list[ir.Operation]) -> list[list[ir.Operation]]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.assemble import Assembly, assemble, disassemble
+from fa4dsl.passes.checks.reporting import issue_warnings
+from fa4dsl.passes.code_generation import llvm_ir_of, ptx_of, ptx_of_text
 from fa4dsl.passes.dialect.definition import new_context
 from fa4dsl.passes.kernel import KernelInfo, kernels
-from fa4dsl.passes.llvm_stage import to_llvm_ir, to_ptx
 from fa4dsl.passes.lower_roles import roles_of
 from fa4dsl.passes.mlir_errors import parse
 from fa4dsl.passes.named_barriers import named_barriers
@@ -40,10 +41,11 @@ STAGES = (*STAGE_PASSES, "llvm", "ptx", "sass")
 @dataclass(frozen=True)
 class CompileOptions:
     """`assemble`: make machine code too. `checks`: run the static checks of protocol, resources and TMA (errors stop the
-    compilation). `sources`: text of the files that locations name, kept in the manifest."""
+    compilation). `warnings_as_errors`: the first warning stops it too; else each is issued as a `Fa4dslWarning`. `sources`: text of the files that locations name, kept in the manifest."""
 
     assemble: bool = True
     checks: bool = True
+    warnings_as_errors: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -139,9 +141,9 @@ def compile_module(module: ir.Module, options: CompileOptions | None = None) -> 
                 diagnostics += _checked(work)
             timings["checks"] = time.perf_counter() - begun
     begun = time.perf_counter()
-    llvm = to_llvm_ir(work, target)
+    llvm = llvm_ir_of(work, target)
     timings["llvm"], begun = time.perf_counter() - begun, time.perf_counter()
-    ptx = to_ptx(llvm, target)
+    ptx = ptx_of(work, llvm, target)
     timings["ptx"], begun = time.perf_counter() - begun, time.perf_counter()
     function = kernels(work)[0]
     info = KernelInfo.of(function)
@@ -151,6 +153,7 @@ def compile_module(module: ir.Module, options: CompileOptions | None = None) -> 
         assembly = assemble(ptx, target, info.name, place)
         timings["assemble"] = time.perf_counter() - begun
         diagnostics += assembly.diagnostics
+    issue_warnings(diagnostics, options.warnings_as_errors)
     total, objects = shared_map(function)
     manifest = Manifest(
         name=info.name,
@@ -213,11 +216,11 @@ def run_pipeline(source: str | ir.Module, pipeline: str, name: str = "-", locati
     if isinstance(source, str) and source.lstrip().startswith("; ModuleID"):
         if elements or emit != "emit-ptx":
             fail("C016", name=pipeline, suggestion="", reason="LLVM IR can only be fed to emit-ptx")
-        return to_ptx(source, TARGETS[DEFAULT])
+        return ptx_of_text(source, TARGETS[DEFAULT])
     module = parse(source, new_context(), name) if isinstance(source, str) else source
     run_passes(module, elements)
     if emit is None:
         return str(module.operation.get_asm(enable_debug_info=locations))
     target = target_of(module)
-    llvm = to_llvm_ir(module, target)
-    return llvm if emit == "emit-llvm" else to_ptx(llvm, target)
+    llvm = llvm_ir_of(module, target)
+    return llvm if emit == "emit-llvm" else ptx_of(module, llvm, target)

@@ -18,13 +18,16 @@ from fa4dsl.passes.dialect.rules import BITS
 from fa4dsl.passes.kernel import fa4_operations, kernels, plain_value, symbol_name
 from fa4dsl.passes.locations import location_of, operation_frames
 from fa4dsl.passes.target import Target, target_of
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, diagnostic
 from fa4dsl.runtime.manifest import SharedObject
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mlir import ir
+
+ALLOCATIONS = ("shared_alloc", "mbarrier_alloc")
+"""The operations that take shared memory."""
 
 SWIZZLE_PERIOD = {"none": 1, "32B": 256, "64B": 512, "128B": 1024}
 """Bytes after which a swizzle's pattern repeats; a tile must start at a multiple of it to begin at phase 0."""
@@ -54,7 +57,21 @@ def place_shared_memory(module: ir.Module) -> None:
 
 
 def _place(function: ir.Operation, target: Target) -> None:
-    objects = [_described(item) for item in fa4_operations(function, "shared_alloc", "mbarrier_alloc")]
+    objects, order, end = _laid_out(fa4_operations(function, *ALLOCATIONS))
+    if end > target.shared_bytes_per_block:
+        raise Fa4dslError(_over_capacity(function, order, end, target))
+    _write(function, objects, end)
+
+
+def check_capacity(function: ir.Operation, target: Target, allocations: Sequence[ir.Operation]) -> list[Diagnostic]:
+    """C025 where a kernel, not yet placed, needs more shared memory for its `allocations` than the target has."""
+    _, order, end = _laid_out(allocations)
+    return [_over_capacity(function, order, end, target)] if end > target.shared_bytes_per_block else []
+
+
+def _laid_out(allocations: Sequence[ir.Operation]) -> tuple[list[_Object], list[list[_Object]], int]:
+    """The objects with their offsets, the groups that share bytes in the order of their places, and the bytes needed in all."""
+    objects = [_described(item) for item in allocations]
     by_name = {item.name: item for item in objects}
     groups: dict[str, list[_Object]] = {}
     for item in objects:
@@ -67,10 +84,7 @@ def _place(function: ir.Operation, target: Target) -> None:
         for member in group:
             member.offset = start
         end = start + max(member.size for member in group)
-    end = -(-end // 16) * 16
-    if end > target.shared_bytes_per_block:
-        _refuse(function, order, end, target)
-    _write(function, objects, end)
+    return objects, order, -(-end // 16) * 16
 
 
 def _root(item: _Object, by_name: dict[str, _Object]) -> _Object:
@@ -111,10 +125,10 @@ def _meets_tensor_map(operation: ir.Operation) -> bool:
     return any(use.owner.name in ("fa4.tma_load", "fa4.tma_load_multicast", "fa4.tma_store") for use in operation.results[0].uses)
 
 
-def _refuse(function: ir.Operation, order: Sequence[list[_Object]], end: int, target: Target) -> None:
+def _over_capacity(function: ir.Operation, order: Sequence[list[_Object]], end: int, target: Target) -> Diagnostic:
     largest = sorted((max(group, key=lambda member: member.size) for group in order), key=lambda member: -member.size)[:3]
     listed = ", ".join(f"{member.name} ({member.size:,} bytes)" for member in largest)
-    fail(
+    return diagnostic(
         "C025",
         *operation_frames(largest[0].operation, "the largest"),
         *operation_frames(function, "the kernel"),

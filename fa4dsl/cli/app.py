@@ -69,7 +69,7 @@ def print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=print_version, help="Show the version and exit.")
-@click.option("--warnings-as-errors", is_flag=True, help="Stop at the first warning of the catalogue.")
+@click.option("--werror", "--warnings-as-errors", "warnings_as_errors", is_flag=True, help="Make every warning of the catalogue an error.")
 @click.option("--traceback", "show_traceback", is_flag=True, help="Show Python's traceback of any error, for a report about fa4dsl itself.")
 @click.pass_context
 def group(ctx: click.Context, warnings_as_errors: bool, show_traceback: bool) -> None:

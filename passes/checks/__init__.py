@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from mlir import ir
 
 
+UNFOLLOWABLE = ("C022", "C030", "C031", "C140", "C141")
+"""Faults of the launch shape or of the roles' warps: who executes what is then not known, and the protocol is not followed."""
+
+
 def run_checks(module: ir.Module) -> list[Diagnostic]:
     """All findings about a module of the fa4 dialect: errors, warnings and notes, resources first.
 
@@ -28,7 +32,7 @@ def run_checks(module: ir.Module) -> list[Diagnostic]:
 
     known = {symbol_name(function): Inventory(function) for function in kernel_functions(module)}
     found = check_resources(module, known)
-    if any(item.code in ("C140", "C141") for item in found):
+    if any(item.code in UNFOLLOWABLE for item in found):
         return found
     protocol, events = follow(module)
     return [*found, *check_tma(module, events, known), *protocol, *missing_proxy_fences(module)]

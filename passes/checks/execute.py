@@ -13,7 +13,7 @@ import numpy
 from fa4dsl.passes.checks.evaluate import Evaluator
 from fa4dsl.passes.checks.events import Doubt, Event
 from fa4dsl.passes.checks.lanes import Launch, Mask
-from fa4dsl.passes.checks.program import REMOTE_ACCESSES, SYNCHRONISING, Body, Node, Program
+from fa4dsl.passes.checks.program import COLLECTIVES, REMOTE_ACCESSES, SYNCHRONISING, Body, Node, Program
 from fa4dsl.passes.checks.record import record
 from fa4dsl.passes.checks.values import UNKNOWN, Object, Sum, Test, add, is_number, key_of, scale, uniform, varies
 from fa4dsl.passes.checks.worlds import World
@@ -38,6 +38,8 @@ class Execution:
         self.doubts: dict[str, Doubt] = {}
         """By object: a barrier's name, "block", "cluster" or "named"."""
         self.unsure: list[tuple[Node, str]] = []
+        self.collectives: dict[Node, list[Mask]] = {}
+        """Operations of whole warps that only some threads execute, with those threads."""
         self.reached: set[int] = set()
         """Numbers of the nodes that some thread executed."""
         self.evaluator = Evaluator(program, launch, world)
@@ -57,10 +59,20 @@ class Execution:
                 self.structure(node, mask)
             elif node.name in SYNCHRONISING or node.name in REMOTE_ACCESSES:
                 self.operation(node, mask)
-            elif node.results:
+            else:
+                if node.name in COLLECTIVES:
+                    self.collective(node, mask)
+                if not node.results or node.results[0] < 0:
+                    continue
                 self.environment[node.results[0]] = self.evaluator.value(
                     node, [self.environment.get(v, UNKNOWN) for v in node.operands], mask
                 )
+
+    def collective(self, node: Node, mask: Mask) -> None:
+        """Who executes an operation of whole warps; nothing is claimed where that is not known."""
+        self.reached.add(node.number)
+        if mask is not self.launch.full and not self.unsure and not any(known is mask for known in self.collectives.get(node, ())):
+            self.collectives.setdefault(node, []).append(mask)
 
     def operation(self, node: Node, mask: Mask) -> None:
         values = [self.environment.get(operand, UNKNOWN) for operand in node.operands]
@@ -70,7 +82,7 @@ class Execution:
             self.events.append(event)
             if len(self.events) > MOST_EVENTS:
                 raise TooLong
-        if node.results and node.name not in ("fa4.wgmma", "fa4.wgmma_register_a", "fa4.wgmma_wait"):
+        if node.results and node.results[0] >= 0 and node.name not in ("fa4.wgmma", "fa4.wgmma_register_a", "fa4.wgmma_wait"):
             self.environment[node.results[0]] = self.evaluator.value(node, values, mask)
 
     def _repeats(self, event: Event) -> bool:

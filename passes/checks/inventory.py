@@ -17,11 +17,15 @@ class Inventory:
         self.function = function
         self.order: dict[int, int] = {}
         self.by_name: dict[str, list[Any]] = {}
+        self.regions: list[Any] = []
+        """Regions that may be roles."""
         for position, operation in enumerate(walk(function)):
             self.order[hash(operation)] = position
             name = operation.name
             if name.startswith("fa4."):
                 self.by_name.setdefault(name[4:], []).append(operation)
+            elif name == "scf.execute_region":
+                self.regions.append(operation)
 
     def operations(self, *names: str) -> list[Any]:
         """The operations of these names, in program order."""

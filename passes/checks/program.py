@@ -51,6 +51,9 @@ SYNCHRONISING: dict[str, tuple[int, ...] | None] = {
 }
 """Operations that the protocol is made of, with the positions of the operands that matter (None: all)."""
 
+COLLECTIVES = frozenset(f"fa4.{name}" for name in ("shuffle", "vote", "warp_reduce", "match", "mma", "load_matrix", "store_matrix"))
+"""Operations of whole warps that order nothing: only those under a condition are looked at, and only for who executes them."""
+
 REMOTE_ACCESSES = {
     "llvm.load": 0,
     "llvm.store": 1,
@@ -152,6 +155,9 @@ class _Reader:
                     name = plain.name
                     if name in SYNCHRONISING or (name in REMOTE_ACCESSES and self._is_remote(plain, REMOTE_ACCESSES[name])):
                         self.keep(plain, parents)
+                    elif name in COLLECTIVES:
+                        if any(parent.name in ("scf.if", "scf.index_switch") for parent in parents):
+                            self.keep(plain, parents)
                     elif name in ("fa4.shared_alloc", "fa4.mbarrier_alloc"):
                         self.allocations.append(plain)
                         self.needed.add(hash(plain))
@@ -193,6 +199,8 @@ class _Reader:
     def relevant(self, operation: Any) -> list[Any]:
         name = operation.name
         operands = list(operation.operands)
+        if name in COLLECTIVES:
+            return []
         if name in REMOTE_ACCESSES and name not in SYNCHRONISING:
             return [operands[REMOTE_ACCESSES[name]]]
         positions = SYNCHRONISING[name]

@@ -20,7 +20,7 @@ from fa4dsl.passes.checks.machine import Machine
 from fa4dsl.passes.checks.parties import parties
 from fa4dsl.passes.checks.program import Node, Program, read_program
 from fa4dsl.passes.checks.reporting import report
-from fa4dsl.passes.checks.who import check_events
+from fa4dsl.passes.checks.who import check_collectives, check_events
 from fa4dsl.passes.checks.worlds import Choice, World
 from fa4dsl.passes.kernel import symbol_name
 from fa4dsl.passes.locations import operation_frames
@@ -103,6 +103,7 @@ def _run(program: Program, launch: Launch, choice: Choice, period: int = 0) -> _
     if len(found) > MOST_PARTIES:
         raise TooLong
     check_events(program, launch, execution.events, found, findings)
+    check_collectives(launch, execution.collectives, findings)
     partial = any(code in ("C122", "C123") for code, _ in findings.found)
     barriers = {event.barrier for event in execution.events if event.kind == "wait"}
     # The other order shows faults of whoever runs ahead; one long run is enough for it.

@@ -37,7 +37,7 @@ def record(execution: Execution, node: Node, values: list[Any], mask: Mask, kind
     if name in ("fa4.named_barrier_sync", "fa4.named_barrier_arrive"):
         return _named(execution, node, values, mask)
     if name == "fa4.warp_sync":
-        return None if execution.unsure else Event("warp", node, mask)
+        return None if execution.unsure else Event("warp", node, mask, number=values[0])
     if name in REMOTE_ACCESSES:
         return _touch(node, values, mask)
     if name.startswith("fa4.wgmma") or name == "fa4.set_max_registers":

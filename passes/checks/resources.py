@@ -1,6 +1,7 @@
-"""check-resources: what a kernel takes from the machine: CTA and cluster size, swizzle alignment, overlays, registers changed by hand.
+"""check-resources: what a kernel takes from the machine: CTA and cluster size, shared memory, swizzle alignment, overlays, the roles' warps and registers.
 
-Capacity and the map of shared memory are `place-shared-memory`'s (C025), the roles' warps and register budgets `lower-roles`' (C030 to C034).
+The rules of capacity (C025) and of roles (C030 to C034) stand beside the passes that need them, `place-shared-memory` and `lower-roles`,
+which refuse the same kernels when they run alone.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from fa4dsl.passes.checks.reporting import report
 from fa4dsl.passes.dialect.build import python_value
 from fa4dsl.passes.kernel import KernelInfo, role_of, symbol_name
 from fa4dsl.passes.locations import operation_frames
-from fa4dsl.passes.lower_roles import launch_registers
-from fa4dsl.passes.place_shared_memory import SWIZZLE_PERIOD
+from fa4dsl.passes.lower_roles import check_roles, launch_registers
+from fa4dsl.passes.place_shared_memory import ALLOCATIONS, SWIZZLE_PERIOD, check_capacity
 from fa4dsl.passes.target import Target, target_of
 from fa4dsl.runtime.diagnostics import Diagnostic, diagnostic
 
@@ -23,13 +24,17 @@ if TYPE_CHECKING:
 
 
 def check_resources(module: ir.Module, known: dict[str, Inventory] | None = None) -> list[Diagnostic]:
-    """C140 to C147 of every kernel in the module."""
+    """C022, C025, C030 to C034 and C140 to C146 of every kernel in the module."""
     target = target_of(module)
     found: list[Diagnostic] = []
     for function in kernel_functions(module):
         info = KernelInfo.of(function)
         inventory = known[info.entry] if known else Inventory(function)
-        found += _launch(function, info, target)
+        launch = _launch(function, info, target)
+        found += launch
+        found += check_capacity(function, target, inventory.operations(*ALLOCATIONS))
+        if not any(item.severity == "error" for item in launch):
+            found += check_roles(function, target, inventory.regions)
         found += _swizzles(inventory)
         found += _overlays(inventory)
         found += _registers(inventory, info, target)
@@ -37,7 +42,7 @@ def check_resources(module: ir.Module, known: dict[str, Inventory] | None = None
 
 
 def resources_pass(module: ir.Module) -> None:
-    """Raises C140, C141, C143, C145, C146."""
+    """Raises C022, C025, C030 to C034, C140, C141, C143, C145, C146."""
     report(check_resources(module))
 
 
@@ -77,11 +82,11 @@ class Lifetime:
     last_use: Any
 
 
-def lifetimes(inventory: Inventory) -> list[Lifetime]:
-    """When each shared array is in use, in program order: what makes an overlay legal."""
+def lifetimes(inventory: Inventory, *allocations: str) -> list[Lifetime]:
+    """When each object of the kinds in `allocations` (shared arrays) is in use, in program order: what makes an overlay legal."""
     order = inventory.order
     found = []
-    for operation in inventory.operations("shared_alloc"):
+    for operation in inventory.operations(*(allocations or ("shared_alloc",))):
         uses = sorted(((order[hash(use)], use) for use in _uses(operation.results[0]) if hash(use) in order), key=lambda item: item[0])
         if uses:
             name = str(python_value(operation.attributes["name"]))

@@ -6,19 +6,36 @@ import numpy
 
 from fa4dsl.passes.checks.events import Event
 from fa4dsl.passes.checks.findings import Findings
-from fa4dsl.passes.checks.lanes import Launch
+from fa4dsl.passes.checks.lanes import Launch, Mask
 from fa4dsl.passes.checks.parties import Party
-from fa4dsl.passes.checks.program import Program
+from fa4dsl.passes.checks.program import Node, Program
 from fa4dsl.passes.checks.values import uniform
 
 _WARPS = ("block", "named", "named_arrive", "cluster_arrive", "cluster_wait", "elect")
 _WARPGROUPS = ("wgmma", "wgmma_commit", "wgmma_wait", "registers")
 
 
+WHOLE_WARP = (-1, 0xFFFFFFFF)
+"""A member mask of all lanes."""
+
+
+def check_collectives(launch: Launch, collectives: dict[Node, list[Mask]], findings: Findings) -> None:
+    """Shuffles, votes, matrix operations in a branch that splits a warp: all name the whole warp in their mask."""
+    for node, masks in collectives.items():
+        for mask in masks:
+            part = launch.partial(mask, 1)
+            if part is not None:
+                name = node.name.removeprefix("fa4.")
+                findings.add("C122", node, operation=name, group=f"warp {part[0]}", present=part[1], size=32)
+                break
+
+
 def check_events(program: Program, launch: Launch, events: list[Event], found: list[Party], findings: Findings) -> None:
     """Partial warps and warpgroups, copies issued by many threads, scopes too narrow for a cluster."""
     for event in events:
         if event.kind in _WARPS or event.kind in _WARPGROUPS:
+            _whole(program, launch, event, findings)
+        elif event.kind == "warp" and uniform(event.number) in WHOLE_WARP:
             _whole(program, launch, event, findings)
         elif event.kind in ("copy", "store"):
             _one_thread(program, launch, event, findings)

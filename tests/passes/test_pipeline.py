@@ -17,7 +17,7 @@ from fa4dsl.passes.mlir_errors import parse
 from fa4dsl.passes.pipeline import STAGE_PASSES, STAGES, CompileOptions, compile_module, run_pipeline
 from fa4dsl.passes.registry import LOWERING, PASSES, split_pipeline
 from fa4dsl.passes.target import target_named
-from fa4dsl.runtime.diagnostics import Fa4dslError, Location
+from fa4dsl.runtime.diagnostics import Fa4dslError, Fa4dslWarning, Location
 
 ROLES = """module { gpu.module @kernels [#nvvm.target<chip = "sm_90a">] {
 func.func @kernel(%p: !llvm.ptr<1>, %map: !fa4.tensor_map) attributes {fa4.kernel = "roles", fa4.block = array<i32: 256, 1, 1>,
@@ -269,13 +269,17 @@ def test_missing_fences_are_warned_about_in_manual_mode() -> None:
     text = kernel(Sample("bulk_store")).replace(
         "    %v0_0 = ", '    llvm.store %n, %local : i32, !llvm.ptr<3>\n    "fa4.block_sync"() : () -> ()\n    %v0_0 = '
     )
-    manual = compile_module(parse(text, new_context()), CompileOptions(assemble=False))
+    with pytest.warns(Fa4dslWarning, match="C040"):
+        manual = compile_module(parse(text, new_context()), CompileOptions(assemble=False))
     assert [item.code for item in manual.diagnostics] == ["C040"]
     assert "array" in manual.diagnostics[0].message and "block_sync" in manual.diagnostics[0].mend
     automatic = compile_module(parse(text.replace('"manual"', '"automatic"'), new_context()), CompileOptions(assemble=False))
     assert automatic.diagnostics == ()
     assert "fence.proxy.async.shared::cta;" in automatic.artifact.ptx
     assert "fence.proxy" not in manual.artifact.ptx
+    with pytest.raises(Fa4dslError) as strict:
+        compile_module(parse(text, new_context()), CompileOptions(assemble=False, warnings_as_errors=True))
+    assert strict.value.code == "C040"
 
 
 def test_unreadable_file(capsys: pytest.CaptureFixture[str]) -> None:
