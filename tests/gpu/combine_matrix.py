@@ -3,78 +3,178 @@
     python tests/gpu/combine_matrix.py prepare FOLDER          # where MLIR is installed
     python tests/gpu/combine_matrix.py run FOLDER [--quick]    # where the GPU is; --quick for compute-sanitizer
 
-Each case: random partials, empty partitions, stale maxima; poisoned output with guard rows; the float64 reference's own error bound; two
-heads; the relative L2 error; and every launch waits with a watchdog.
+Every P and D with every design, and every output type, option and legal store. Each case: random partials with NaN where a partition is empty, stale
+maxima, a row that is empty everywhere; poisoned output with guard rows; the float64 reference's own error bound, the LSE's too; the relative L2
+error; both halves of the columns; and every launch waits with a watchdog. Last, an output at the very start of its mapped memory.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fa4dsl.kernels.reference import combine_reference, combine_tolerance, is_untouched, poisoned_output, random_combine_inputs
+from fa4dsl.kernels.combine_case import CombineCase
+from fa4dsl.kernels.combine_config import DEPTHS, OUTPUTS, PARTITIONS, CombineConfig
 from fa4dsl.runtime import load
 from fa4dsl.runtime.launch import launch
 
-PARTITIONS = (2, 4, 8, 16)
-DEPTHS = (64, 128)
-ROWS = (1, 77, 128)
 WATCHDOG_SECONDS = 20.0
+TILES = (4, 16, 64, 128)
+WIDE = ("pull_wide", "push", "push_bulk")
 
 
-def path_of(folder: Path, partitions: int, depth: int) -> Path:
-    return folder / f"combine_p{partitions}_d{depth}.fa4"
+def configs() -> list[CombineConfig]:
+    """What is compiled: about 230 kernels."""
+    found = []
+    for number, (partitions, depth) in enumerate(product(PARTITIONS, DEPTHS)):
+        found.append(CombineConfig(partitions, depth, lse=True))
+        for design_number, design in enumerate(WIDE):
+            rows = TILES[(number + design_number) % 4]
+            if design == "push_bulk":
+                rows = min(rows, 64)
+            found.append(CombineConfig(partitions, depth, rows, design, lse=True))  # type: ignore[arg-type]
+    for output, design in product(OUTPUTS, ("pull", *WIDE)):
+        rows = 64 if design == "pull" else 16
+        found.append(CombineConfig(6, 80, rows, design, output=output, use_fma=False, sink=True, lse=True))  # type: ignore[arg-type]
+    found += [CombineConfig(4, 72, 16, "push", output=output) for output in ("e4m3", "e5m2")]
+    for swizzle, output in product(("32B", "64B", "128B"), OUTPUTS):
+        found.append(CombineConfig(4, 192, 128, swizzle=swizzle, output=output))  # type: ignore[arg-type]
+    for partitions, depth, swizzle, blocks in (
+        (2, 128, "none", 8),
+        (4, 128, "none", 2),
+        (8, 128, "none", 1),
+        (6, 80, "none", 2),
+        (2, 256, "64B", 4),
+        (2, 256, "128B", 2),
+    ):
+        found.append(CombineConfig(partitions, depth, swizzle=swizzle, blocks_per_store=blocks))  # type: ignore[arg-type]
+    for design, group in product(("pull", *WIDE), (2, 8)):
+        found.append(CombineConfig(4, 128, 64, design, group=group, lse=True, sink=True, use_fma=False))  # type: ignore[arg-type]
+    for design, clusters in product(WIDE, (2, 4, 8)):
+        found.append(CombineConfig(8, 128, 16, design, clusters=clusters, lse=True))  # type: ignore[arg-type]
+    found.append(CombineConfig(4, 64, 128, output="f16"))
+    return list(dict.fromkeys(found))
 
 
 def prepare(folder: Path) -> None:
-    from fa4dsl.kernels.splitk_combine import CombineConfig, splitk_combine
+    from fa4dsl.kernels.combine import combine_kernel
 
     folder.mkdir(parents=True, exist_ok=True)
-    for partitions, depth in product(PARTITIONS, DEPTHS):
-        splitk_combine.bind(c=CombineConfig(partitions=partitions, depth=depth)).artifact.save(path_of(folder, partitions, depth))
+    listed = {}
+    for number, config in enumerate(configs()):
+        path = folder / f"combine_{number:03d}.fa4"
+        listed[path.name] = asdict(config)
+        combine_kernel(config).artifact.save(path)
+    (folder / "configs.json").write_text(json.dumps(listed))
 
 
-def run_case(
-    artifact: object, partitions: int, depth: int, rows: int, seed: int, tiles: int = 3, heads: int = 2
-) -> tuple[float, float, bool]:
-    """Largest error as a share of its bound, relative L2 error, and whether the guard rows are whole."""
-    inputs = random_combine_inputs(partitions, depth, rows, tiles, heads, seed)
-    output, whole = poisoned_output(inputs.total_rows, heads, depth, 128)
-    arguments = (inputs.partial, inputs.statistics, inputs.row_offsets, output, inputs.total_rows, heads, inputs.scale_log2e)
-    launch(artifact, (tiles * partitions, heads, 1), arguments, device="cuda", copy=True, watchdog=WATCHDOG_SECONDS)  # type: ignore[arg-type]
-    exact = combine_reference(inputs)
-    error = np.abs(output.astype(np.float64) - exact)
-    bound = combine_tolerance(inputs)
-    # A NaN anywhere fails: the comparison below is false for it.
-    share = float(np.where(error <= bound, error / np.maximum(bound, 1e-300), np.inf).max())
-    untouched = is_untouched(whole[:128]) and is_untouched(whole[128 + inputs.total_rows :])
-    return share, float(np.linalg.norm(output.astype(np.float64) - exact) / np.linalg.norm(exact)), untouched
+def rows_of(config: CombineConfig, quick: bool) -> list[int]:
+    """Valid positions to try: one, a ragged number, all."""
+    most = config.positions
+    return sorted({1, most}) if quick else sorted({1, max(most * 3 // 5, 1), most})
+
+
+def name_of(config: CombineConfig) -> str:
+    plain = CombineConfig(config.partitions, config.depth, config.rows, config.design, config.threads)
+    options = [f"{key}={value}" for key, value in asdict(config).items() if value != asdict(plain)[key]]
+    return f"P={config.partitions} D={config.depth} BM={config.rows} {config.design}({config.threads}) {' '.join(options)}"
 
 
 def run(folder: Path, quick: bool) -> int:
-    wrong = 0
+    listed = json.loads((folder / "configs.json").read_text())
     started = time.perf_counter()
-    cases = 0
-    for partitions, depth in product(PARTITIONS, DEPTHS):
-        artifact = load(path_of(folder, partitions, depth))
-        worst, relative = 0.0, 0.0
-        for rows, seed in product(ROWS, (0,) if quick else (0, 1, 2)):
-            share, l2, untouched = run_case(artifact, partitions, depth, rows, seed + 1000 * partitions)
+    wrong = cases = 0
+    worst: dict[str, tuple[float, float]] = {}
+    seeds = (0,) if quick else (time.time_ns() % 100_000, 1)
+    print(f"seeds {seeds}")
+    for number, (file, fields) in enumerate(listed.items()):
+        if quick and number % 5:
+            continue
+        config = CombineConfig(**fields)
+        artifact = load(folder / file)
+        for rows, seed in product(rows_of(config, quick), seeds):
+            case = CombineCase(config, rows, tiles=3, heads=2, seed=seed + number)
             cases += 1
-            worst, relative = max(worst, share), max(relative, l2)
-            if share > 1.0 or not untouched:
+            for _ in range(2 if config.clusters > 1 else 1):  # twice: the counters must have reset
+                launch(artifact, case.grid, case.arguments, device="cuda", copy=True, watchdog=WATCHDOG_SECONDS)
+            judged = case.judge()
+            share, l2 = worst.get(config.design, (0.0, 0.0))
+            worst[config.design] = (max(share, judged.worst_share), max(l2, judged.relative_l2 if config.output == "bf16" else 0.0))
+            band_wrong = judged.worse_half > 5.0 and judged.relative_l2 > 1e-6
+            if not judged.ok or band_wrong:
                 wrong += 1
-                print(
-                    f"WRONG P={partitions} D={depth} rows={rows} seed={seed}: {share:.3g} of the bound, guard rows {'whole' if untouched else 'written'}"
-                )
-        print(f"P={partitions:2d} D={depth:3d}: worst error {worst:.3f} of its bound, relative L2 {relative:.2e}")
+                print(f"WRONG {name_of(config)} rows={rows} seed={seed + number}: {judged}", flush=True)
+    if not quick:
+        cases += 1
+        at_start = first_byte(load(folder / list(listed)[-1]), CombineConfig(**list(listed.values())[-1]))
+        wrong += not at_start
+        print(f"output at the start of its mapped memory: {'right' if at_start else 'WRONG'}")
+    for design, (share, l2) in worst.items():
+        print(f"{design:10s} worst error {share:.3f} of its bound, relative L2 of bf16 {l2:.2e}")
     print(f"{cases - wrong} of {cases} cases right in {time.perf_counter() - started:.1f} s")
     return 1 if wrong else 0
+
+
+class DeviceArray:
+    """A host array's copy on the GPU, or memory that is there already."""
+
+    def __init__(self, host: np.ndarray, address: int | None = None) -> None:
+        from fa4dsl.runtime.cuda.driver import call
+
+        self.host = np.ascontiguousarray(host)
+        self.address = int(call("cuMemAlloc", max(self.host.nbytes, 16))) if address is None else address
+        call("cuMemcpyHtoD", self.address, self.host.ctypes.data, self.host.nbytes)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": self.host.shape, "typestr": self.host.dtype.str, "data": (self.address, False), "version": 3}
+
+    def back(self) -> None:
+        from fa4dsl.runtime.cuda.driver import call
+
+        call("cuMemcpyDtoH", self.host.ctypes.data, self.address, self.host.nbytes)
+
+
+def first_byte(artifact: Any, config: CombineConfig) -> bool:
+    """Runs with the output at the first mapped byte of an address range whose part in front is not mapped."""
+    from fa4dsl.runtime.cuda.device import gpu
+    from fa4dsl.runtime.cuda.driver import call, driver
+
+    device = gpu(None)
+    cu = driver()
+    properties = cu.CUmemAllocationProp()
+    properties.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    properties.location.id = device.ordinal
+    size = int(call("cuMemGetAllocationGranularity", properties, cu.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM))
+    reserved = int(call("cuMemAddressReserve", 3 * size, 0, 0, 0))
+    handle = call("cuMemCreate", size, properties, 0)
+    mapped = reserved + size
+    call("cuMemMap", mapped, size, 0, handle, 0)
+    access = cu.CUmemAccessDesc()
+    access.location = properties.location
+    access.flags = cu.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    call("cuMemSetAccess", mapped, size, [access], 1)
+    right = True
+    for rows in (1, 5, 128):
+        case = CombineCase(config, rows, tiles=1, heads=1, seed=rows, rows_in_front=0)
+        values = case.arguments
+        output = DeviceArray(case.output, mapped)
+        moved = [DeviceArray(value) if isinstance(value, np.ndarray) else value for value in values]
+        moved[3] = output
+        launch(artifact, case.grid, moved, device="cuda", watchdog=WATCHDOG_SECONDS)
+        output.back()
+        case.output[:] = output.host
+        right = right and case.judge().ok
+    return right
 
 
 def main() -> int:
