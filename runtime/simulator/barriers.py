@@ -63,6 +63,8 @@ class Barriers:
         self.clusters: list[ClusterPhase] = []
         self.cluster_arrived = np.zeros(grid.width, np.bool_)
         """Has arrived in the current phase."""
+        self.cluster_waited = np.zeros(grid.width, np.bool_)
+        """Has waited since its last arrival."""
         self.cluster_phase = np.full(grid.width, -1, np.int64)
         """The phase of a thread's last arrival."""
         machine.wave_hooks.append(self.reset)

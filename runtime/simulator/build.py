@@ -178,5 +178,6 @@ def run_waves(build: Build, progress: Any = None) -> None:
         machine.schedule.start(machine)
         machine.progress = progress
         machine.run_wave()
+        machine.mbarriers.finish_wave()
         if progress is not None:
             progress(min(first + grid.wave_clusters, grid.clusters) / grid.clusters)

@@ -40,6 +40,8 @@ class Mbarrier:
     waiting: list[Ints] = field(default_factory=list)
     consumed: int = -1
     """The latest phase that some wait has found complete."""
+    last_expect: Instruction | None = None
+    """Who expected bytes last."""
 
 
 class Mbarriers:
@@ -91,6 +93,7 @@ class Mbarriers:
 
     def expect(self, site: Instruction, thread: int, barrier: Mbarrier, count: int) -> None:
         barrier.transactions += count
+        barrier.last_expect = site
         barrier.arrivals.append(Arrival(site, (int(self.machine.grid.event_thread[thread]),), count, "expect_tx"))
         if self.machine.trace is not None:
             self.machine.trace.arrived(("mbarrier", barrier.address, 0), site, np.array([thread]), count, "expect_tx")
@@ -141,9 +144,10 @@ class Mbarriers:
             if barrier.pending < 0:
                 got = barrier.expected - barrier.pending
                 self.machine.fault(
-                    "S015",
+                    "S042",
                     site,
                     int(part[0]),
+                    others=((barrier.initialised, "initialised with this count"),),
                     address=self.shown(barrier.address),
                     what=f"{got} arrivals in a phase that expects {barrier.expected}",
                 )
@@ -154,16 +158,24 @@ class Mbarriers:
 
     def _check_complete(self, site: Instruction, thread: int, barrier: Mbarrier, may_complete: bool) -> None:
         if not may_complete and barrier.pending == 0 and barrier.transactions == 0:
-            self.machine.fault("S015", site, thread, address=self.shown(barrier.address), what="arrive.noComplete would complete the phase")
+            self.machine.fault(
+                "S042",
+                site,
+                thread,
+                others=((barrier.initialised, f"initialised with a count of {barrier.expected}"),),
+                address=self.shown(barrier.address),
+                what="arrive.noComplete would complete the phase",
+            )
 
     def _arrive_once(self, site: Instruction, numbers: Ints, barrier: Mbarrier, count: int, tokens: list[Token], drop: bool) -> None:
         if drop:
             barrier.expected -= count
             if barrier.expected < 0:
                 self.machine.fault(
-                    "S015",
+                    "S042",
                     site,
                     int(numbers[0]),
+                    others=((barrier.initialised, "initialised here"),),
                     address=self.shown(barrier.address),
                     what="arrive_drop leaves fewer than no expected arrivals",
                 )
@@ -203,6 +215,36 @@ class Mbarriers:
                 if len(still):
                     self.machine.wake(still)
 
+    def finish_wave(self) -> None:
+        """Tells of bytes that landed although no phase has expected them (S035)."""
+        for barrier in self.objects.values():
+            if barrier.transactions >= 0:
+                continue
+            copies = [arrival for arrival in barrier.arrivals if arrival.kind == "bytes"]
+            if not copies:
+                continue
+            grid, site = self.machine.grid, copies[-1].site
+            cta, local = divmod(copies[-1].threads[0], grid.threads_per_cta)
+            others = [(barrier.initialised, "the barrier")]
+            expected = "no expect_tx at all came before"
+            mend = "announce the bytes with mbarrier.arrive.expect_tx in the block that receives them, before its threads wait"
+            if barrier.last_expect is not None:
+                others.insert(0, (barrier.last_expect, "expects too few bytes"))
+                line = self.machine.line(barrier.last_expect)
+                expected = f"{line} expects fewer than the copies of a phase bring"
+                mend = f"expect all bytes that land on this barrier in one phase on {line}: {-barrier.transactions} more in the last phase"
+            self.machine.note(
+                "S035",
+                site,
+                (cta - grid.first_cta) * grid.stride + local,
+                others=others,
+                label="its bytes were not expected",
+                address=self.shown(barrier.address),
+                count=-barrier.transactions,
+                expected=expected,
+                how=mend,
+            )
+
     def state(self, barrier: Mbarrier) -> BarrierState:
         """For explanations."""
         grid = self.machine.grid
@@ -218,4 +260,5 @@ class Mbarriers:
             barrier.transactions,
             tuple(barrier.arrivals),
             barrier.initialised,
+            barrier.consumed,
         )

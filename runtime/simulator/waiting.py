@@ -40,6 +40,8 @@ class BarrierState:
     arrivals: tuple[Arrival, ...] = ()
     """Of the current phase."""
     initialised: Instruction | None = None
+    consumed: int | None = None
+    """mbarrier: the latest phase that some wait has found complete, -1 if none."""
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,14 @@ def launch_of(case: Case, variant: str) -> Launch:
     used = {argument.buffer for argument in arguments if not isinstance(argument, ScalarArgument)}
     buffers = {name: data for name, data in buffers.items() if name in used}
     return Launch(
-        "k", (meta["grid"], 1, 1), (meta["block"], 1, 1), (meta["cluster"], 1, 1), meta.get("smem", 0), buffers, arguments, {"out": "uint32"} if "out" in used else {}
+        "k",
+        (meta["grid"], 1, 1),
+        (meta["block"], 1, 1),
+        (meta["cluster"], 1, 1),
+        meta.get("smem", 0),
+        buffers,
+        arguments,
+        {"out": "uint32"} if "out" in used else {},
     )
 
 

@@ -1,4 +1,4 @@
-"""Compiles cases/*.cu to PTX, twice each: NAME.fault.ptx with -DFAULT, and NAME.twin.ptx. Needs nvcc; the PTX is committed, so the tests do not.
+"""Compiles cases/*.cu and extra/*.cu to PTX, twice each: NAME.fault.ptx with -DFAULT, and NAME.twin.ptx. Needs nvcc; the PTX is committed, so the tests do not.
 
 python tests/bugs/make_cases.py [NAME ...]
 """
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 CASES = Path(__file__).parent / "cases"
+EXTRA = Path(__file__).parent / "extra"
 
 
 def compile_case(source: Path, fault: bool) -> None:
@@ -24,7 +25,7 @@ def compile_case(source: Path, fault: bool) -> None:
 
 
 def main(names: list[str]) -> None:
-    for source in sorted(CASES.glob("*.cu")):
+    for source in sorted([*CASES.glob("*.cu"), *EXTRA.glob("*.cu")]):
         if not names or source.stem in names:
             if not source.name.startswith("ok_"):  # correct kernels that are easy to flag by mistake have no fault
                 compile_case(source, True)

@@ -125,6 +125,14 @@ CHECK: tuple[Entry, ...] = (
         "An mbarrier is opaque: between mbarrier.init and mbarrier.inval only mbarrier operations may touch its 8 bytes (PTX ISA 9.7.13.15). An overwritten barrier hangs, or lets waiters through.",
     ),
     Entry(
+        "S035",
+        "bytes that no phase of an mbarrier expected",
+        "{count} bytes of copies landed on the mbarrier at shared address {address} beyond what its phases expected: {expected}",
+        "{how}",
+        "A phase completes as soon as its arrivals are there and the bytes expected so far have landed. Copies that bring more than was expected let it complete before all data are there, or leave "
+        "the next phase with a negative transaction count (PTX ISA 9.7.13.15).",
+    ),
+    Entry(
         "S036",
         "an mbarrier used before its initialisation is ordered before it",
         "{operation} on {barrier} ({use}) by {user} is not ordered after its initialisation on {init}",
@@ -170,6 +178,14 @@ CHECK: tuple[Entry, ...] = (
         "A named barrier counts arrivals, not identities. Two groups may use one id only if something orders the first group's phase before the second group's arrivals (PTX ISA 9.7.13.1).",
     ),
     Entry(
+        "S042",
+        "an arrive that does not fit an mbarrier's count",
+        "{mnemonic} by {thread} at shared address {address}: {what}",
+        "count the arrivals of one phase: together they must be exactly the count given to mbarrier.init",
+        "The pending count of a phase must not fall below zero; an arrive with noComplete must not be the one that completes the phase, and arrive_drop must leave a count that others can meet "
+        "(PTX ISA 9.7.13.15).",
+    ),
+    Entry(
         "S043",
         "a tensor map used after a change without a tensormap proxy fence",
         "the tensor map at {where} is changed on {change} and used by the copy on {use}, with no fence.proxy.tensormap acquire of it in the issuing thread since",
@@ -207,6 +223,13 @@ CHECK: tuple[Entry, ...] = (
         "execute {commit}wgmma.wait_group {count} after {product}, before {use}",
         "wgmma.mma_async writes its accumulators, and reads a register operand, asynchronously: until wgmma.wait_group has covered its group the registers must not be touched, except as accumulators of "
         "further wgmma of the same shape (PTX ISA 9.7.15).",
+    ),
+    Entry(
+        "S049",
+        "a state token of a phase long past",
+        "{mnemonic} by {thread} asks with the state token of phase {phase} while the barrier is in phase {current}",
+        "ask with the token that the last arrive gave, before another phase completes; or wait by parity",
+        "Only the current phase and the one just before it may be asked about (PTX ISA 9.7.13.15, test_wait): with an older token the answer is undefined.",
     ),
     Entry(
         "S048",

@@ -13,6 +13,7 @@ from fa4dsl.runtime.simulator.check.memory_check import Observer
 from fa4dsl.runtime.simulator.check.memory_events import MemoryEvents
 from fa4dsl.runtime.simulator.check.operations import GENERIC_KINDS, Operation
 from fa4dsl.runtime.simulator.check.shadow import W_AGENT, W_EPOCH, pack
+from fa4dsl.runtime.simulator.check.tensor_maps import MAP_BYTES
 from fa4dsl.runtime.simulator.check.token import Knowledge
 from fa4dsl.runtime.simulator.events import Range
 
@@ -59,6 +60,9 @@ class AsynchronousEvents(MemoryEvents):
             self.tiles.wgmma(operation, self.spaces["shared"].shadow, self.operations, self.first_operation)
         elif layouts:
             self.tiles.tensor_copy(operation)
+        changed_map = self.map_reads.pop(thread, None)
+        if changed_map is not None:
+            self._read_map(operation, changed_map)
         parts = self._parts(operation) if len(operation.target_ctas) > 1 else [operation]
         for part in reads:
             self._async_range(operation, part, False)
@@ -66,6 +70,14 @@ class AsynchronousEvents(MemoryEvents):
             for part in one.writes:
                 self._async_range(one, part, True)
         return operation.number
+
+    def _read_map(self, operation: Operation, address: int) -> None:
+        """A tensor map in memory that the kernel has written: read by the copy until it has completed. Its own proxy fence is checked elsewhere."""
+        check = self.spaces["global"]
+        granules = check.shadow.index(np.array([address], np.int64), MAP_BYTES).reshape(-1)
+        agents = np.full(len(granules), self.first_operation + operation.number, np.int32)
+        observer = Observer(agents, np.full(len(granules), operation.thread, np.int32))
+        check.read(observer, granules, pack(self._site(operation.site), 0, False, 1, False), np.zeros(len(granules), np.int32))
 
     def _parts(self, operation: Operation) -> list[Operation]:
         """A multicast completes in each destination CTA by itself: one operation for each, the first of them `operation`."""

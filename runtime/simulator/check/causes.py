@@ -15,12 +15,12 @@ from fa4dsl.runtime.simulator.check.numbering import SCOPE_NAMES
 from fa4dsl.runtime.simulator.check.shadow import SITE_SHIFT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fa4dsl.runtime.diagnostics import Diagnostic
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.clocks import Clocks
-    from fa4dsl.runtime.simulator.check.memory_check import Conflict
+    from fa4dsl.runtime.simulator.check.memory_check import Conflict, Side
     from fa4dsl.runtime.simulator.check.naming import Naming
     from fa4dsl.runtime.simulator.check.numbering import Threads
     from fa4dsl.runtime.simulator.check.operations import Operation
@@ -53,6 +53,12 @@ class Causes(Evidence):
         """Pairs of lines of conflicts between two CTAs, by finding key."""
         self.told: set[Place] = set()
         """Lines of accesses whose synchronisation is there but too weak."""
+        self.flags: Mapping[tuple[Instruction, Instruction], tuple[int, int]] = {}
+        """Relaxed or volatile stores and the loads that saw them, with their threads."""
+        self.lanes: set[tuple[bool, Place, Place, bool]] = set()
+        """Keys of findings about two lanes of one warp."""
+        self.racing: set[Place] = set()
+        """Lines of asynchronous operations that nobody waited for, told as races."""
 
     # -- the explanation
     def explain(self, conflict: Conflict) -> None:
@@ -60,6 +66,10 @@ class Causes(Evidence):
         first, second = sorted(self.naming.place(self.sites[side.info >> SITE_SHIFT]) for side in (conflict.prior, conflict.current))
         key = (conflict.bridged, first, second, conflict.prior.write and conflict.current.write)
         twin = (not conflict.bridged, *key[1:])
+        apart = self.apart(conflict)
+        if apart and key in self.lanes:
+            self.findings.remove(("pair", key))  # two warps say more than two lanes: a barrier that orders them orders the lanes too
+            self.lanes.discard(key)
         if ("pair", key) in self.findings or (conflict.bridged and ("pair", twin) in self.findings):
             return
         self.findings.remove(("pair", twin))  # an unordered pair says more than its missing proxy fence
@@ -67,10 +77,21 @@ class Causes(Evidence):
         where = self.naming.address(conflict.space, conflict.address, min(prior.size, current.size))
         made = self._proxy(prior, current, where) if conflict.bridged else self._race(prior, current, where)
         self.findings.add(("pair", key), made)
+        if not apart and made.code == "S027":
+            self.lanes.add(key)
+        if made.code in ("S024", "S025"):
+            self.racing.add(self.naming.place(prior.site))
         if made.code in ("S023", "S029", "S046"):
             self.told.update((first, second))
         elif self.of.cta[prior.thread] != self.of.cta[current.thread]:
             self.between_ctas[key] = (first, second)
+
+    def apart(self, conflict: Conflict) -> bool:
+        """Whether the two sides are threads of different warps."""
+        return bool(self.of.warp[self._thread(conflict.prior)] != self.of.warp[self._thread(conflict.current)])
+
+    def _thread(self, side: Side) -> int:
+        return side.agent - 1 if side.agent < self.first_operation else self.operations[side.agent - self.first_operation].thread
 
     def drop_consequences(self, place: Place) -> None:
         """The remote access of a line is outside the life of its target: its races with the target's threads have the same cause."""
@@ -178,7 +199,12 @@ class Causes(Evidence):
                 waiting = f"the issuing thread has waited, but nothing orders its wait before {self.line(current.site)}"
                 together = ": add __syncthreads() (bar.sync) between the two"
             return build("S024", self.frames(*both), mend=waiting + together, **fields)
-        if self.refilled(operation, current.thread) or (
+        if not prior.side.write and operation.kind == "tma_load":
+            mend = (
+                f"the copy of {self.line(prior.site)} reads the tensor map until it has completed: let {self.naming.thread(current.thread)} wait for it (on the mbarrier that it signals) "
+                f"before {self.line(current.site)} changes the map, or give each version a map of its own"
+            )
+        elif self.refilled(operation, current.thread) or (
             current.operation is not None and self.naming.place(current.site) == self.naming.place(prior.site)
         ):
             # The accessor waited for an earlier copy into this slot, or it is the next copy itself: the slot was refilled too early.
@@ -212,8 +238,9 @@ class Causes(Evidence):
             side = token.site if edge.why == "relaxed arrive" else edge.site
             both += [(token.site, "the release side"), (edge.site, "the acquire side")]
             relaxed = "arrive" if edge.why == "relaxed arrive" else "wait"
+            apart = self.of.cta[prior.thread] != self.of.cta[current.thread]
             mend = (
-                f"drop .relaxed from the arrive on {arrive} (release is the default), or execute fence.acq_rel.cluster before it, after {self.line(prior.site)}"
+                f"drop .relaxed from the arrive on {arrive}: use {self._releasing(token.site, 'cluster' if apart else 'cta')}, or execute fence.acq_rel.cluster before it, after {self.line(prior.site)}"
                 if relaxed == "arrive"
                 else f"use the acquire form on {wait}, or execute fence.acq_rel (of a scope that includes both) after it, before {self.line(current.site)}"
             )
@@ -242,6 +269,23 @@ class Causes(Evidence):
             **fields,
         )
 
+    def _releasing(self, site: Instruction | None, scope: str) -> str:
+        if site is not None and site.name == "barrier":
+            return "barrier.cluster.arrive.release (the default)"
+        return self._qualified(site, "release", scope)
+
+    def _needed_scope(self, first: int, second: int) -> str:
+        a, b = int(self.of.cta[first]), int(self.of.cta[second])
+        return next(SCOPE_NAMES[level] for level in range(3) if self.of.same_instance(a, b, level))
+
+    def _flag_between(self, first: int, second: int) -> tuple[Instruction, Instruction] | None:
+        """A flag that a thread of the first one's warp stored and one of the second's warp saw."""
+        warp = self.of.warp
+        for pair, (writer, reader) in self.flags.items():
+            if warp[writer] == warp[first] and warp[reader] == warp[second]:
+                return pair
+        return None
+
     def _qualified(self, site: Instruction | None, order: str, scope: str) -> str:
         """The instruction's name with the order and scope it needs."""
         if site is None:
@@ -267,6 +311,11 @@ class Causes(Evidence):
         of = self.of
         if prior.side.info & 7 and current.side.info & 7:
             need = "cluster" if of.cluster[prior.thread] == of.cluster[current.thread] else "gpu"
+            narrow = min(prior.side.info & 7, current.side.info & 7) - 1
+            if of.same_instance(int(of.cta[prior.thread]), int(of.cta[current.thread]), narrow):
+                mend = f"let {self.line(prior.site)} and {self.line(current.site)} access the same address with the same size: strong accesses of different sizes race like weak ones"
+                notes = [f"one accesses {prior.size} bytes, the other {current.size} (mixed-size race, PTX ISA 8.7.2)"]
+                return build("S020", self.frames(*both), notes, mend, rule=RULE_RACE, **fields)
             if of.cta[prior.thread] != of.cta[current.thread]:
                 levels = (prior.side.info & 7) - 1, (current.side.info & 7) - 1
                 return build(
@@ -312,6 +361,15 @@ class Causes(Evidence):
                 )
             elif of.cta[prior.thread] != of.cta[current.thread]:
                 mend += "; __syncthreads() is not enough: it orders only the threads of one CTA"
+            flag = self._flag_between(prior.thread, current.thread)
+            if flag is not None:
+                scope = self._needed_scope(prior.thread, current.thread)
+                store, load = self.line(flag[0]), self.line(flag[1])
+                fence = {"cta": "__threadfence_block()", "cluster": "fence.acq_rel.cluster", "gpu": "__threadfence()"}[scope]
+                mend = (
+                    f"the flag between them, stored on {store} and polled on {load}, orders nothing ({flag[0].mnemonic}, {flag[1].mnemonic}): use st.release.{scope} and ld.acquire.{scope}, "
+                    f"or put a fence.acq_rel.{scope} ({fence}) before {store} and another after {load}"
+                )
         after = self.barrier_after(prior.thread, prior.side.epoch)
         if (
             after is not None

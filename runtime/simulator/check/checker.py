@@ -144,5 +144,5 @@ class HappensBefore(AsynchronousEvents):
         self.finished = True
         self.barriers.finish()
         self.tiles.finish()
-        for place in self.peers.finish(self.operations, self.causes.told):
+        for place in self.peers.finish(self.operations, self.causes.told, self.causes.racing):
             self.causes.drop_consequences(place)

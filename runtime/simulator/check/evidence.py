@@ -42,6 +42,13 @@ class Access:
         return self.operation is None or self.operation.kind in GENERIC_KINDS
 
 
+def same_ranges(one: Operation, other: Operation) -> bool:
+    """Whether two operations write to the same places."""
+    return len(one.writes) == len(other.writes) and all(
+        a.length == b.length and np.array_equal(a.starts, b.starts) for a, b in zip(one.writes, other.writes, strict=True)
+    )
+
+
 class Evidence:
     """Questions about the record, and words for the answers."""
 
@@ -167,7 +174,9 @@ class Evidence:
         return any(
             known >> earlier.number & 1
             for earlier in self.operations[max(operation.number - 256, 0) : operation.number]
-            if self.naming.place(earlier.site) == self.naming.place(operation.site) and earlier.target_ctas == operation.target_ctas
+            if self.naming.place(earlier.site) == self.naming.place(operation.site)
+            and earlier.target_ctas == operation.target_ctas
+            and same_ranges(earlier, operation)
         )
 
     def barrier_between(self, prior: Access, current: Access) -> str:

@@ -131,6 +131,16 @@ class HangExplainer(WaitGraph):
                     2, "S053", party, f"{name} gets no more arrivals: {naming.crowd(gone)}, which arrived in earlier phases, exited", mend
                 )
             ]
+        if arrived == 0 and barrier.consumed is not None and 0 <= barrier.phase - 1 and barrier.consumed < barrier.phase - 1:
+            return [
+                Cause(
+                    2,
+                    "S050",
+                    party,
+                    f"{naming.crowd(sorted(party.threads))} wait for phase {barrier.phase} (parity {phase}) of {name}, but have never waited for phase {barrier.phase - 1}, which has completed",
+                    f"flip the parity each time round the ring: {naming.line(party.waiter.site)} must ask for parity {1 - phase} here (phase k has parity k & 1)",
+                )
+            ]
         if not party.arrivers and not barrier.arrivals:
             return [
                 Cause(

@@ -50,7 +50,7 @@ class MemoryEvents:
         self.multicasts: dict[tuple[int, int], Knowledge] = {}
         """What the completion of a multicast (by serial of its token) tells in each CTA."""
         self.named_phases: dict[tuple[int, int], list[ReleaseToken]] = {}
-        self._conflict_keys: set[tuple[int, int, bool, bool, bool]] = set()
+        self._conflict_keys: set[tuple[int, int, bool, bool, bool, bool]] = set()
         stride = max(geometry.shared_stride, 1)
         self.stride = stride
         self.spaces: dict[Space, SpaceCheck] = {
@@ -62,7 +62,10 @@ class MemoryEvents:
         self.peers = Peers(self.of, self.clocks, self.findings, self.naming)
         self.tiles = Tiles(self.findings, self.naming)
         self.causes = Causes(self.of, self.clocks, self.sync, self.findings, self.naming, self.sites, self.operations)
+        self.causes.flags = self.observations.flags
         self.tensor_maps = TensorMaps(self.findings, self.naming, self.spaces["global"], self.sites)
+        self.map_reads: dict[int, int] = {}
+        """By thread: the map, written by the kernel, that its next tensor copy reads."""
         self.first_operation = self.of.count + 1
         self.finished = False
 
@@ -75,7 +78,8 @@ class MemoryEvents:
         return number
 
     def _conflict(self, conflict: Conflict) -> None:
-        key = (conflict.prior.info, conflict.current.info, conflict.prior.write, conflict.current.write, conflict.bridged)
+        prior, current = conflict.prior, conflict.current
+        key = (prior.info, current.info, prior.write, current.write, conflict.bridged, self.causes.apart(conflict))
         if key in self._conflict_keys:
             return
         self._conflict_keys.add(key)
@@ -213,9 +217,9 @@ class MemoryEvents:
             self._map_access(site, threads, space, addresses, "write")
 
     def tensor_map_used(self, site: Instruction, thread: int, address: int) -> None:
-        """A tensor copy is about to read the map at a global address."""
+        """A tensor copy is about to read the map at a global address; the copy itself reads it, until its sources are done with."""
         if self.tensor_maps.used(site, int(thread), int(address)):
-            self._map_access(site, np.array([thread], np.int32), "global", np.array([address], np.int64), "read")
+            self.map_reads[int(thread)] = int(address)
 
     def _map_access(self, site: Instruction, threads: Ints, space: Space, addresses: Ints, access: Access) -> None:
         steps = np.arange(0, MAP_BYTES, 16)

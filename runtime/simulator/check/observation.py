@@ -24,6 +24,10 @@ class Observations:
     def __init__(self, sync: Synchronisation) -> None:
         self.sync = sync
         self.tokens: dict[Space, dict[int, list[ReleaseToken]]] = {"shared": {}, "global": {}}
+        self._plain: dict[tuple[Space, int], tuple[Instruction, int]] = {}
+        """By location: a relaxed or volatile store that released nothing, with its thread."""
+        self.flags: dict[tuple[Instruction, Instruction], tuple[int, int]] = {}
+        """Pairs of such a store and a load that saw it, with their threads: a flag that orders nothing, for mends."""
 
     def strong(
         self, site: Instruction, threads: Ints, space: Space, addresses: npt.NDArray[np.int64], access: Access, order: Order, scope: Scope
@@ -35,6 +39,8 @@ class Observations:
         reads = access != "write" and site.name != "red"
         writes = access != "read"
         releases = writes and (order in RELEASES or (self.sync.any_published and bool(self.sync.published_of[:, threads].any())))
+        if access != "atomic":
+            self._flag(site, threads, space, addresses, access, releases)
         if not held and not releases:
             return
         if access == "atomic" and reads and order in ACQUIRES and (releases or len(threads) > 1):
@@ -47,6 +53,20 @@ class Observations:
                 continue
             mine = threads[inverse.reshape(-1) == number]
             self._one(site, mine, address, held, order, scope, releases, access, reads)
+
+    def _flag(
+        self, site: Instruction, threads: Ints, space: Space, addresses: npt.NDArray[np.int64], access: Access, releases: bool
+    ) -> None:
+        key = (space, int(addresses[0]))
+        if access == "write":
+            if releases:
+                self._plain.pop(key, None)
+            else:
+                self._plain[key] = (site, int(threads[0]))
+        elif self._plain:
+            seen = self._plain.get(key)
+            if seen is not None and seen[1] != int(threads[0]):
+                self.flags[seen[0], site] = (seen[1], int(threads[0]))
 
     def _one(
         self,

@@ -112,7 +112,7 @@ class Peers:
         return bool(self.exited[cta] >= self.of.per_cta)
 
     # -- the end
-    def finish(self, operations: list[Operation], told: set[tuple[str, int]]) -> set[tuple[str, int]]:
+    def finish(self, operations: list[Operation], told: set[tuple[str, int]], racing: set[tuple[str, int]]) -> set[tuple[str, int]]:
         """Tells the findings, one for all accesses that lack the same barrier. Returns the lines of the faulty accesses, so that
         races between them and the target are not told again."""
         late: dict[tuple[int, int], tuple[Instruction, int, bool]] = {}
@@ -126,7 +126,7 @@ class Peers:
             if len(bad):
                 thread = target // self.of.cluster_size * self.of.per_cluster + int(bad[0])
                 late[target, line] = (touch.site, thread, touch.signals)
-        self._operations(operations, late)
+        self._operations([one for one in operations if self.naming.place(one.site) not in racing])
         # Too narrow a scope or a relaxed barrier, told as such, is also why the access is not ordered before the exit.
         late = {key: value for key, value in late.items() if self.naming.place(value[0]) not in told}
         if late:
@@ -176,17 +176,13 @@ class Peers:
         }
         self.findings.add("S031", build("S031", frames, notes, **fields))
 
-    def _operations(self, operations: list[Operation], late: dict[tuple[int, int], tuple[Instruction, int, bool]]) -> None:
+    def _operations(self, operations: list[Operation]) -> None:
         for operation in operations:
             bit = 1 << operation.number
-            home = int(self.of.cta[operation.thread])
             for target in sorted(operation.target_ctas):
                 if not self.gone(target) or self.exit_facts.get(target, NOTHING).writes & bit:
                     continue
-                if target == home:
-                    self._in_flight(operation, target, "write", "S033")
-                else:
-                    late[target, operation.site.ptx_line] = (operation.site, operation.thread, False)
+                self._in_flight(operation, target, "write", "S033")
             if operation.kind in ("wgmma", "cp_async"):
                 continue
             for source in sorted(operation.source_ctas):

@@ -56,8 +56,8 @@ def _named(
         votes = decoder.source(instruction, predicate.operand if isinstance(predicate, Negated) else predicate, np.bool_)
     checker = machine.checker
 
-    def problem(thread: int, what: str, how: str) -> None:
-        machine.fault("S017", instruction, thread, what=what, how=how)
+    def problem(thread: int, what: str, how: str, other: Instruction | None = None) -> None:
+        machine.fault("S017", instruction, thread, others=((other, "the other count"),) if other is not None else (), what=what, how=how)
 
     def arrive(cta: int, barrier_number: int, numbers: Ints, needed: int) -> None:
         if barrier_number > 15:
@@ -72,7 +72,7 @@ def _named(
             whole = grid.warps_per_cta * 32
             if (barrier.needed or whole) != (needed or whole):
                 problem(int(numbers[0]), f"barrier {barrier_number} is used with {needed or whole} threads here and with {barrier.needed or whole} at line {machine.location(barrier.first_site)}",
-                        "give all participants of a barrier the same count, or use another id")  # fmt: skip
+                        f"give all participants of a barrier the same count ({needed or whole} or {barrier.needed or whole}), or use another id", barrier.first_site)  # fmt: skip
             barrier.needed = needed or barrier.needed
         warps = np.unique(numbers >> 5)
         barrier.warps += warps.tolist()
@@ -86,7 +86,12 @@ def _named(
         barrier.arrivals.append(Arrival(instruction, tuple(grid.event_thread[numbers].tolist()), 32 * len(warps)))
         if machine.measures is not None:
             known = machine.measures.naming.named_barriers.get(barrier_number) if machine.measures.naming is not None else None
-            machine.measures.met(instruction, known or ("the CTA barrier" if not barrier_number else f"barrier {barrier_number}"), len(warps), form != "arrive")
+            machine.measures.met(
+                instruction,
+                known or ("the CTA barrier" if not barrier_number else f"barrier {barrier_number}"),
+                len(warps),
+                form != "arrive",
+            )
             if machine.trace is not None:
                 machine.trace.arrived(("bar", cta, barrier_number), instruction, numbers, 32 * len(warps), "arrive")
         if votes is not None:
@@ -158,6 +163,16 @@ def _cluster(decoder: Decoder, instruction: Instruction, words: list[str]) -> St
                     what="a second arrival at the cluster barrier in one phase",
                     how="wait for the phase with barrier.cluster.wait before arriving again",
                 )
+            again = (barriers.cluster_phase[ready] >= 0) & ~barriers.cluster_waited[ready]
+            if again.any():
+                machine.fault(
+                    "S017",
+                    instruction,
+                    int(numbers[again][0]),
+                    what="arrives at the cluster barrier again without having waited for its phase before",
+                    how="execute barrier.cluster.wait between two barrier.cluster.arrive of a thread",
+                )
+            barriers.cluster_waited[ready] = False
             clusters = grid.cluster_in_wave[ready]
             machine.key[ready] = pc + 1
             found = np.unique(clusters).tolist()
@@ -209,6 +224,7 @@ def _cluster(decoder: Decoder, instruction: Instruction, words: list[str]) -> St
                     if machine.trace is not None and len(passing):
                         machine.trace.passed(("cluster", cluster, 0), instruction, passing)
                 if len(passing):
+                    barriers.cluster_waited[passing] = True
                     if not uniform or ready is not threads:
                         machine.key[passing] = pc + 1
                     if checker is not None:

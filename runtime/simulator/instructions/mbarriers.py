@@ -258,6 +258,17 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
                 ready = (wanted[here] & 1) != (barrier.phase & 1)
             else:
                 ready = (wanted[here] >> 32) < barrier.phase
+                old = (wanted[here] >> 32) < barrier.phase - 1
+                if old.any():
+                    at = int(np.flatnonzero(old)[0])
+                    machine.note(
+                        "S049",
+                        instruction,
+                        int(part[at]),
+                        others=((barrier.initialised, "the barrier"),),
+                        phase=int(wanted[here][at] >> 32),
+                        current=barrier.phase,
+                    )
             done[here] = ready
             if ready.any():
                 barrier.consumed = max(barrier.consumed, barrier.phase - 1)

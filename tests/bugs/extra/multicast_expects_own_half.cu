@@ -15,8 +15,8 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32) k(con
     BULK_LOAD_MC(tile + rank * 32, in + rank * 32, 128, &full, 3); // @1
   }
   __syncwarp();
-  MB_WAIT(&full, 0); // @2
-  out[rank * 64 + t] = tile[31 - t]; // @2
-  out[rank * 64 + 32 + t] = tile[63 - t]; // @2
+  MB_WAIT(&full, 0);
+  out[rank * 64 + t] = tile[31 - t];
+  out[rank * 64 + 32 + t] = tile[63 - t];
   CLUSTER_SYNC();
 }

@@ -7,12 +7,12 @@ extern "C" __global__ void __launch_bounds__(64) k(u32 *out, int n) {
     if (t < 32) {
       buf[i][lane] = lane + i;
 #ifdef FAULT
-      if (i != 1) NB_ARRIVE(2, 64);
+      if (i != 1) NB_ARRIVE(2 + i, 64);
 #else
-      NB_ARRIVE(2, 64);
+      NB_ARRIVE(2 + i, 64);
 #endif
     } else {
-      NB_SYNC(2, 64); // @1
+      NB_SYNC(2 + i, 64); // @1
       out[i * 32 + lane] = buf[i][31 - lane];
     }
 }

@@ -1,4 +1,4 @@
-// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "race|barrier-misuse", "mend": ["parity|phase"], "args": ["in", "out"], "block": 64, "expected": "inp[:96].reshape(3,32)[:,::-1].reshape(-1)"}
+// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "race|barrier-misuse|deadlock", "mend": ["parity|phase|wait"], "args": ["in", "out"], "block": 64, "expected": "inp[:96].reshape(3,32)[:,::-1].reshape(-1)"}
 #include "more.cuh"
 extern "C" __global__ void __launch_bounds__(64) k(const u32 *in, u32 *out) {
   __shared__ alignas(128) u32 slot[32];
@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(64) k(const u32 *in, u32 *out) {
       for (int i = 0; i < 3; ++i) {
         MB_WAIT(&empty, (i & 1) ^ 1);
         MB_ARRIVE_EXPECT(&full, 128);
-        BULK_LOAD(slot, in + 32 * i, 128, &full); // @2
+        BULK_LOAD(slot, in + 32 * i, 128, &full);
       }
   } else {
     for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "*", "mend": ["inside|bound|bytes"], "args": ["out"], "block": 32, "smem": 128, "expected": "np.arange(32)[::-1]"}
+// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "*", "mend": ["index"], "args": ["out"], "block": 32, "smem": 128, "expected": "np.arange(32)[::-1]"}
 #include "more.cuh"
 extern __shared__ u32 dyn[];
 extern "C" __global__ void __launch_bounds__(32) k(u32 *out) {

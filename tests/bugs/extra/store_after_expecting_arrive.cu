@@ -1,4 +1,4 @@
-// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "race", "mend": ["arrive"], "args": ["in", "out"], "block": 64, "expected": "inp[:32]+np.full(32,9)"}
+// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "race", "mend": ["arrive"], "args": ["in", "out"], "block": 64, "expected": "inp[:32]+inp[33]"}
 #include "more.cuh"
 extern "C" __global__ void __launch_bounds__(64) k(const u32 *in, u32 *out) {
   __shared__ alignas(128) u32 tile[32];
@@ -10,9 +10,9 @@ extern "C" __global__ void __launch_bounds__(64) k(const u32 *in, u32 *out) {
   if (t == 0) {
 #ifdef FAULT
     MB_ARRIVE_EXPECT(&full, 128);
-    bias = 9; // @1
+    bias = in[33]; // @1
 #else
-    bias = 9;
+    bias = in[33];
     MB_ARRIVE_EXPECT(&full, 128);
 #endif
     BULK_LOAD(tile, in, 128, &full);

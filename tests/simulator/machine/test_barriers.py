@@ -170,9 +170,9 @@ def test_transactions_may_land_before_they_are_expected() -> None:
 BAD_MBARRIERS = [
     ("mbarrier.arrive.shared::cta.b64 _, [%r20+8];", "S014"),
     ("@%p1 mbarrier.inval.shared::cta.b64 [%r20]; bar.sync 0; mbarrier.arrive.shared::cta.b64 _, [%r20];", "S014"),
-    ("mbarrier.arrive.shared::cta.b64 _, [%r20], 7;", "S015"),
+    ("mbarrier.arrive.shared::cta.b64 _, [%r20], 7;", "S042"),
     ("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r20], 1048575;", "S015"),
-    ("mbarrier.arrive.noComplete.shared::cta.b64 %rd5, [%r20], 4;", "S015"),
+    ("mbarrier.arrive.noComplete.shared::cta.b64 %rd5, [%r20], 4;", "S042"),
     ("mbarrier.init.shared::cta.b64 [%r20+8], 0;", "S015"),
     ("mbarrier.arrive.shared::cta.b64 _, [%r20+4];", "S011"),
 ]

@@ -1,0 +1,31 @@
+"""More faults, twins and correct kernels, of kinds that the corpus does not hold. Each fault is tried under two schedules, each correct kernel under four."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from extra_support import Case, cases, complaint, expected, run
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.kind != "none"], ids=str)
+def test_fault_is_reported(case: Case) -> None:
+    for schedule, seed in (("eager", 0), ("random", 2)):
+        report, _ = run(case, "fault", schedule, seed)
+        assert complaint(report, case) == "", f"{schedule} {seed}: {report.text()}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_correct_kernel_is_silent(case: Case) -> None:
+    for schedule, seed in (("eager", 0), ("late", 0), ("random", 1), ("adversarial", 2)):
+        report, launch = run(case, "twin", schedule, seed)
+        assert report.verdict == "clean", f"{schedule} {seed}: {report.text()}"
+        words = expected(case)
+        if words is not None:
+            np.testing.assert_array_equal(launch.buffers["out"].view(np.uint32)[: words.size], words)
