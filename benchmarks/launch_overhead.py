@@ -4,7 +4,7 @@
 
 Needs a GPU, torch and cuda-core; Triton, cupy are measured where they are installed. `--combine` adds the split-K combine, from an artifact that
 `fa4dsl compile splitk-combine -o COMBINE.fa4` made. The launchers take turns, a batch each, so that a machine that drifts drifts for all; each
-figure is the median of a launcher's batches, each ratio the median of its ratios to cuda-core's batch of the same turn. The GPU is waited for between
+figure is the median of a launcher's batches (all in one stream), each ratio the median of its ratios to cuda-core's batch of the same turn. The GPU is waited for between
 batches, outside the time, so that a full launch queue is not measured.
 """
 
@@ -68,18 +68,18 @@ def ours() -> tuple[Any, Any]:
     return Artifact(plain, PTX), Artifact(mapped, PTX)
 
 
-def cuda_core(x: Any, out: Any, n: int) -> Callable[[], Any]:
+def cuda_core(x: Any, out: Any, n: int, handle: int) -> Callable[[], Any]:
     try:
-        from cuda.core import Device, LaunchConfig, ObjectCode, launch
+        from cuda.core import Device, LaunchConfig, ObjectCode, Stream, launch
     except ImportError:
-        from cuda.core.experimental import Device, LaunchConfig, ObjectCode, launch
+        from cuda.core.experimental import Device, LaunchConfig, ObjectCode, Stream, launch
     import numpy as np
 
     device = Device()
     device.set_current()
     kernel = ObjectCode.from_ptx(PTX.encode()).get_kernel("scale")
     config = LaunchConfig(grid=8, block=128)
-    stream = device.create_stream()
+    stream = Stream.from_handle(handle)
     px, po, count = x.data_ptr(), out.data_ptr(), np.int32(n)
     return lambda: launch(stream, config, kernel, px, po, count)
 
@@ -131,6 +131,9 @@ def main() -> None:
     options = arguments.parse_args()
     import torch
 
+    # One stream for all: the legacy default stream costs the driver more.
+    stream = torch.cuda.Stream()
+    torch.cuda.set_stream(stream)
     n = 1024
     x, out = torch.rand(n, device="cuda"), torch.zeros(n, device="cuda")
     wait = torch.cuda.synchronize
@@ -155,6 +158,7 @@ def main() -> None:
     def with_cupy() -> Callable[[], Any]:
         import cupy
 
+        cupy.cuda.Stream.from_external(stream).use()
         cx, cout = cupy.asarray(x), cupy.asarray(out)
         return lambda: kernel(cx, cout, n)
 
@@ -163,7 +167,7 @@ def main() -> None:
     square = x.view(32, 32)
     ready = tiled(square, (32, 8), "128B")
     four = mapped[8]
-    add(BARE, lambda: cuda_core(x, out, n))
+    add(BARE, lambda: cuda_core(x, out, n, stream.cuda_stream))
     add("fa4dsl kernel(x, out, n), torch", lambda: lambda: kernel(x, out, n))
     add("fa4dsl artifact[grid](x, out, n), torch", lambda: lambda: plain[8](x, out, n))
     add("fa4dsl kernel(x, out, n), cupy", with_cupy)

@@ -118,13 +118,13 @@ entry = _Entry()
 
 
 def raw_launch() -> Any:
-    """`cuLaunchKernelEx(config, function, parameters, None) -> status`, with `ctypes.c_void_p` objects."""
+    """`cuLaunchKernelEx(config, function, parameters, None) -> status`, with arguments that `pack.pointer_to` made."""
     if entry.launch is None:
         driver()
         import ctypes
 
         function = ctypes.CDLL("libcuda.so.1").cuLaunchKernelEx
-        # No argtypes: the callers pass pointer objects, which ctypes then hands on without converting them.
+        # No argtypes: what the callers pass needs no conversion.
         function.restype = ctypes.c_int
         entry.launch = function
     return entry.launch

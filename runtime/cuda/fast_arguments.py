@@ -1,7 +1,9 @@
 """The prepared path's view of each argument: source text that compares it with the signature it was checked under and binds the value to pack.
 
 A step is a few lines for argument `aN`: it leaves `vN`, or returns False where the argument is not what was checked; the launch then checks it in
-full, which says what is wrong. The text is built from parameter kinds and numbers alone; everything else it needs it finds by name in `names`.
+full, which says what is wrong. What only depends on the value to pack (its range, an address' alignment and GPU: no two GPUs share an address) stands
+apart, as conditions that must be false: they are looked at when a value is not the last launch's. The text is built from parameter kinds and numbers
+alone; everything else it needs it finds by name in `names`.
 """
 
 from __future__ import annotations
@@ -29,63 +31,69 @@ SINGLE_LIMIT = "3.4e38"
 
 @dataclass
 class Step:
-    """One argument's lines, and the names they use."""
+    """One argument's lines, the conditions on a new value, and the names they use."""
 
     lines: list[str]
     names: dict[str, Any] = field(default_factory=dict)
+    refusals: list[str] = field(default_factory=list)
 
 
 def step(number: int, parameter: Parameter, sample: Any, ordinal: int) -> Step:
     """The step for arguments of the sample's type on GPU `ordinal`."""
     a, v, kind = f"a{number}", f"v{number}", f"kind{number}"
     same_type = f"if type({a}) is not {kind}: return False"
-    names: dict[str, Any] = {kind: type(sample)}
-    found = _scalar(a, v, parameter, sample) if parameter.kind == "scalar" else None
-    if found is None and parameter.kind == "pointer":
-        found = _array_pointer(number, parameter, sample, ordinal, names)
-    if found is None and isinstance(sample, TensorMap):
-        found = _ready_map(number, parameter, ordinal, names)
-    if found is None:
-        names[f"extract{number}"] = _extractor(parameter, sample, ordinal)
-        found = [f"{v} = extract{number}({a})", f"if {v} is None: return False"]
-    return Step([same_type, *found], names)
+    torch = sys.modules.get("torch")
+    made = _scalar(a, v, parameter, sample) if parameter.kind == "scalar" else None
+    if made is None and parameter.kind == "pointer":
+        made = _array_pointer(number, parameter, sample, ordinal)
+    if made is None and isinstance(sample, TensorMap):
+        made = _ready_map(number, parameter, ordinal)
+    if made is None and parameter.tensor_map is not None and torch is not None and isinstance(sample, torch.Tensor):
+        made = _torch_map(number, parameter, parameter.tensor_map, ordinal)
+    if made is None:
+        made = Step([f"{v} = extract{number}({a})", f"if {v} is None: return False"])
+        made.names[f"extract{number}"] = _extractor(parameter, sample, ordinal)
+    made.names[kind] = type(sample)
+    made.lines.insert(0, same_type)
+    return made
 
 
-def _scalar(a: str, v: str, parameter: Parameter, sample: Any) -> list[str] | None:
+def _scalar(a: str, v: str, parameter: Parameter, sample: Any) -> Step | None:
     dtype = DTYPES[parameter.dtype]
+    same = [f"{v} = {a}"]
     if type(sample) is int and dtype.kind in ("signed", "unsigned"):
         low, high = dtype.limits
-        return [f"if not {low} <= {a} <= {high}: return False", f"{v} = {a}"]
+        return Step(same, refusals=[f"not {low} <= {v} <= {high}"])
     if type(sample) is float and dtype.name == "f64":
-        return [f"{v} = {a}"]
+        return Step(same)
     if type(sample) is float and dtype.name == "f32":
-        return [f"if not -{SINGLE_LIMIT} < {a} < {SINGLE_LIMIT}: return False", f"{v} = {a}"]
+        return Step(same, refusals=[f"not -{SINGLE_LIMIT} < {v} < {SINGLE_LIMIT}"])
     return None
 
 
-def _array_pointer(number: int, parameter: Parameter, sample: Any, ordinal: int, names: dict[str, Any]) -> list[str] | None:
+def _array_pointer(number: int, parameter: Parameter, sample: Any, ordinal: int) -> Step | None:
     """torch and cupy arrays tell all that matters through a few attributes."""
     a, v, dtype = f"a{number}", f"v{number}", f"dtype{number}"
     mask = (parameter.alignment or DTYPES[parameter.dtype].size) - 1
     torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     if torch is not None and isinstance(sample, torch.Tensor):
         # get_device is -1 for a CPU tensor.
-        same = f"{a}.dtype is not {dtype} or {a}.get_device() != {ordinal}"
+        other_type, elsewhere = f"{a}.dtype is not {dtype}", f"{a}.get_device() != {ordinal}"
         dense, address = f"{a}.is_contiguous()", f"{a}.data_ptr()"
     elif cupy is not None and hasattr(cupy, "ndarray") and isinstance(sample, cupy.ndarray):
-        same = f"{a}.dtype != {dtype} or {a}.data.device_id != {ordinal}"
+        other_type, elsewhere = f"{a}.dtype != {dtype}", f"{a}.data.device_id != {ordinal}"
         dense, address = f"{a}.flags.c_contiguous", f"{a}.data.ptr"
     else:
         return None
-    names[dtype] = sample.dtype
-    condition = f"{same} or not {dense}" if parameter.contiguous else same
-    return [f"if {condition}: return False", f"{v} = {address}", f"if {v} & {mask}: return False"]
+    condition = f"{other_type} or not {dense}" if parameter.contiguous else other_type
+    refusals = [f"{v} & {mask}", elsewhere] if mask else [elsewhere]
+    return Step([f"if {condition}: return False", f"{v} = {address}"], {dtype: sample.dtype}, refusals)
 
 
 _map_keys: dict[tuple[int, TensorMapTemplate | None, str], object] = {}
 
 
-def _ready_map(number: int, parameter: Parameter, ordinal: int, names: dict[str, Any]) -> list[str]:
+def _ready_map(number: int, parameter: Parameter, ordinal: int) -> Step:
     """A map that was checked against this template and encoded for this GPU carries its bytes under a key that says so."""
     template = parameter.tensor_map
     key = _map_keys.setdefault((ordinal, template, parameter.dtype), object())
@@ -97,19 +105,15 @@ def _ready_map(number: int, parameter: Parameter, ordinal: int, names: dict[str,
         known = value.encoded[key] = encode(value, ordinal, parameter.name)
         return known
 
-    names[f"key{number}"], names[f"first{number}"] = key, first
     a, v = f"a{number}", f"v{number}"
-    return [f"{v} = {a}.encoded.get(key{number}) or first{number}({a})", f"if {v} is None: return False"]
+    lines = [f"{v} = {a}.encoded.get(key{number}) or first{number}({a})", f"if {v} is None: return False"]
+    return Step(lines, {f"key{number}": key, f"first{number}": first})
 
 
 def _extractor(parameter: Parameter, sample: Any, ordinal: int) -> Callable[[Any], Any]:
     """A function for the rest: the value to pack, or None where the argument lies elsewhere."""
-    torch = sys.modules.get("torch")
     if parameter.kind == "scalar":
         return lambda value: scalar_bits(parameter.dtype, check_scalar(parameter, value))[1]
-    if parameter.tensor_map is not None and torch is not None and isinstance(sample, torch.Tensor):
-        return _torch_map(parameter, parameter.tensor_map, ordinal)
-
     if parameter.kind == "pointer" and has_cuda_interface(sample):
         return _interface_pointer(parameter, sample, ordinal)
 
@@ -146,11 +150,12 @@ def _interface_pointer(parameter: Parameter, sample: Any, ordinal: int) -> Calla
     return pointer
 
 
-def _torch_map(parameter: Parameter, template: TensorMapTemplate, ordinal: int) -> Callable[[Any], bytes | None]:
-    """Maps over tensors given at launch: described and encoded once for each address, shape, strides and type."""
-    known: dict[tuple[Any, ...], bytes] = {}
+def _torch_map(number: int, parameter: Parameter, template: TensorMapTemplate, ordinal: int) -> Step:
+    """Maps over tensors given at launch: described and encoded once for each address, shape, strides and type; the last tensor's at hand."""
+    known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
-    def mapped(tensor: Any) -> bytes | None:
+    def mapped(tensor: Any) -> tuple[Any, ...] | None:
+        """(address, shape, strides, type, the map), or None where the tensor lies elsewhere."""
         if tensor.get_device() != ordinal:
             return None
         key = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
@@ -159,10 +164,19 @@ def _torch_map(parameter: Parameter, template: TensorMapTemplate, ordinal: int) 
             made = from_template(template, tensor, parameter.name)
             if len(known) >= MAPS_KEPT:
                 known.clear()
-            found = known[key] = encode_at(made.description, made.address, ordinal, parameter.name)
+            found = known[key] = (*key, encode_at(made.description, made.address, ordinal, parameter.name))
         return found
 
-    return mapped
+    a, k = f"a{number}", f"k{number}"
+    lines = [
+        f"{k} = last{number}[0]",
+        f"if {a}.data_ptr() != {k}[0] or {a}.shape != {k}[1] or {a}.stride() != {k}[2] or {a}.dtype is not {k}[3]:",
+        f"    {k} = mapped{number}({a})",
+        f"    if {k} is None: return False",
+        f"    last{number}[0] = {k}",
+        f"v{number} = {k}[4]",
+    ]
+    return Step(lines, {f"last{number}": [(None,) * 5], f"mapped{number}": mapped})
 
 
 def packed(parameter: Parameter, value: Any, ordinal: int) -> Any:

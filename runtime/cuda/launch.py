@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from fa4dsl.runtime.cuda.driver import STICKY, entry, raise_fault, raw_launch, r
 from fa4dsl.runtime.cuda.fast_arguments import on_gpu, packed, step
 from fa4dsl.runtime.cuda.fit import check_fit, make_room
 from fa4dsl.runtime.cuda.kernel import LoadedKernel, load_kernel
-from fa4dsl.runtime.cuda.pack import ParameterBlock
+from fa4dsl.runtime.cuda.pack import ParameterBlock, pointer_to
 from fa4dsl.runtime.cuda.stream import current_stream, handle_of, is_torch
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.launch import Extents, LaunchOptions, LaunchResult, check_grid
@@ -44,7 +43,7 @@ class PreparedLaunch:
         self.grid = grid
         self.options = options
         self.manifest = kernel.artifact.manifest
-        self.function = ctypes.c_void_p(kernel.handle)
+        self.function = pointer_to(kernel.handle)
         self.blocks = [self.new_block()]
         self._plans: dict[tuple[type, ...], Plan] = {}
         self.current: Plan = self._first
@@ -140,7 +139,9 @@ def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:
     parameters = prepared.manifest.parameters
     steps = [step(number, parameter, value, ordinal) for number, (parameter, value) in enumerate(zip(parameters, arguments, strict=True))]
     values = "".join(f"v{number}, " for number in range(len(parameters)))
-    floats = any(parameter.kind == "scalar" and parameter.dtype in ("f16", "f32", "f64") for parameter in parameters)
+    # Equal floats have equal bits, but for the two zeros; NaN is equal to nothing.
+    zeros = [f"not v{number}" for number, item in enumerate(parameters) if item.kind == "scalar" and item.dtype in ("f16", "f32", "f64")]
+    refusals = [condition for item in steps for condition in item.refusals]
     unpack = "".join(f"a{number}, " for number in range(len(parameters))).strip()
     lines = [
         f"try: {unpack or '()'} = arguments",
@@ -149,14 +150,13 @@ def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:
         "stream = current_stream() if stream is None else handle_of(stream)",
         "try: block = blocks.pop()",
         "except IndexError: block = prepared.new_block()",
-        "pack_into, view, offset, start, count, config, pointers = block.parts",
         f"values = (stream, {values})",
-        # Equal floats may have different bits (0.0 and -0.0), so values with floats are always packed.
-        f"if {'True' if floats else 'values != block.last'}:",
-        f"    pack_into(view, offset, stream, start, count, {values})",
+        f"if {' or '.join(['values != block.last', *zeros])}:",
+        *([f"    if {' or '.join(refusals)}:", "        blocks.append(block)", "        return False"] if refusals else []),
+        f"    block.pack_into(block.view, block.offset, stream, block.start, block.count, {values})",
         "    block.last = values",
         "else: values = block.last",
-        "status = entry.launch(config, function, pointers, None)",
+        "status = entry.launch(block.config, function, block.parameters, None)",
         "if status: prepared.failed(status, block)",
         "blocks.append(block)",
         "if recent.last is not values: recent.note(prepared, values)",

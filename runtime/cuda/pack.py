@@ -63,10 +63,15 @@ def value_layout(parameters: Sequence[Parameter]) -> tuple[str, list[int]]:
     return "".join(codes), offsets
 
 
+def pointer_to(address: int) -> Any:
+    """An address as a ctypes argument that is ready to be passed: numbers and pointer objects are converted at every call."""
+    return ctypes.byref(ctypes.c_char.from_address(address))
+
+
 class ParameterBlock:
     """One launch's memory. Not to be shared by two launches at the same time: the prepared launch keeps a few and hands them out."""
 
-    __slots__ = ("_memory", "_packer", "config", "count", "last", "offset", "parameters", "parts", "start", "view")
+    __slots__ = ("_memory", "config", "count", "last", "offset", "pack_into", "parameters", "start", "view")
 
     def __init__(self, parameters: Sequence[Parameter], grid: Extents, block: Extents, options: LaunchOptions) -> None:
         attribute_bytes = attributes(options)
@@ -80,22 +85,19 @@ class ParameterBlock:
         self._memory = ctypes.create_string_buffer(size + 64)
         base = (ctypes.addressof(self._memory) + 63) // 64 * 64
         self.view = (ctypes.c_char * size).from_address(base)
-        # ctypes passes ready pointer objects faster than numbers.
-        self.config = ctypes.c_void_p(base + config_at)
-        self.parameters = ctypes.c_void_p(base + pointers_at)
+        self.config = pointer_to(base + config_at)
+        self.parameters = pointer_to(base + pointers_at)
         self.offset = config_at + STREAM_OFFSET
         ctypes.memmove(base, attribute_bytes, len(attribute_bytes))
         struct.pack_into(f"<{len(parameters)}Q", self.view, pointers_at, *(base + values_at + offset for offset in offsets))
         struct.pack_into("<7I4x", self.view, config_at, *grid, *block, options.dynamic_shared_bytes)
         self.count = len(attribute_bytes) // ATTRIBUTE_SIZE
         self.start = base if self.count else 0
-        self._packer = packer
-        self.parts = (packer.pack_into, self.view, self.offset, self.start, self.count, self.config, self.parameters)
-        """What a prepared launch needs, unpacked there at once."""
+        self.pack_into = packer.pack_into
         self.last: tuple[Any, ...] | None = None
         """Stream and values as they stand in the block; a launch that repeats them packs nothing."""
 
     def write(self, stream: int, values: Sequence[Any]) -> None:
         """Packs what changes from launch to launch."""
-        self._packer.pack_into(self.view, self.offset, stream, self.start, self.count, *values)
+        self.pack_into(self.view, self.offset, stream, self.start, self.count, *values)
         self.last = (stream, *values)
