@@ -2,6 +2,7 @@
 
     python benchmarks/combine_on_chip.py prepare FOLDER          # where MLIR is installed: compiles every kernel
     python benchmarks/combine_on_chip.py run FOLDER [--json F]   # where the GPU is: needs torch and nvcc
+    python benchmarks/combine_on_chip.py table F                 # prints fa4dsl/kernels/combine_measured.py
 
 `peers/floor_cluster.cu` (section E) and these kernels combine the same hashed partials, [groups, P, rows, 128] f32 to bf16, and are timed the same
 way: a CUDA graph of 60 launches, the median of its replays. `base` is each side's kernel without an exchange, at the same number of threads.
@@ -180,15 +181,43 @@ def run(folder: Path, output: Path | None, groups_of_wave: int) -> int:
     return 0
 
 
+def table(measured: Path) -> str:
+    """The text of fa4dsl/kernels/combine_measured.py from a run's JSON: the best number of threads of each design."""
+    lines = []
+    for record in json.loads(measured.read_text()):
+        best: dict[str, tuple[int, float]] = {}
+        for key, us in record["ours"].items():
+            design, _, threads = key.partition(":")
+            if design != "base" and us == us and (design not in best or us < best[design][1]):
+                best[design] = (int(threads), round(us, 2))
+        cells = ", ".join(f'"{design}": {value}' for design, value in best.items())
+        lines.append(f"    ({record['rows']}, {record['P']}): {{{cells}}},")
+    head = """\"\"\"Microseconds of the exchanges on an H200; printed by ``benchmarks/combine_on_chip.py table``, to be replaced by a run on another GPU.\"\"\"
+
+from fa4dsl.kernels.combine_config import Design
+
+GPU = "an H200"
+
+MEASURED: dict[tuple[int, int], dict[Design, tuple[int, float]]] = {
+"""
+    tail = """}
+\"\"\"(rows, P) of a tile 128 columns wide, 128 CTAs in all: for each design its best number of threads, and the microseconds of a launch.\"\"\"
+"""
+    return head + "\n".join(lines) + "\n" + tail
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("prepare", "run"))
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("action", choices=("prepare", "run", "table"))
+    parser.add_argument("folder", type=Path, help="artifacts; of `table` the run's JSON")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--ctas", type=int, default=128, help="CTAs of a launch: groups = CTAs / P")
     options = parser.parse_args()
     if options.action == "prepare":
         prepare(options.folder)
+        return 0
+    if options.action == "table":
+        print(table(options.folder), end="")
         return 0
     return run(options.folder, options.json, options.ctas)
 

@@ -163,6 +163,12 @@ class CombineConfig:
         return self.design == "push" and self.share >= 256 and self.share >= 8 * self.share_rows
 
     @property
+    def sums_rows(self) -> int:
+        """Rows for which a rank's (maximum, sum) pairs have room: padded so that the threads that weigh, P of them a row, meet no bank twice."""
+        wanted = 32 // self.partitions if self.weigh_once and 32 % self.partitions == 0 else 0
+        return next((n for n in range(self.share_rows, self.share_rows + 16) if wanted and 2 * n % 32 == wanted), self.share_rows)
+
+    @property
     def positions(self) -> int:
         """Sequence positions of a tile."""
         return self.rows // self.group
@@ -172,7 +178,7 @@ class CombineConfig:
         """Shared memory of the exchange, without barriers and padding."""
         if self.design == "pull":
             return self.rows * (self.blocks * self.sub_blocks * 16 + 8)
-        tile, sums = self.quads * 16, self.partitions * self.share_rows * 8
+        tile, sums = self.quads * 16, self.partitions * self.sums_rows * 8
         weights = self.share_rows * (self.partitions + 1) * 4 if self.weigh_once else 0
         slots = self.partitions * self.share * 16
         return {"pull_wide": tile + self.rows * 8, "push": slots + sums + weights, "push_bulk": tile + slots + sums}[self.design]

@@ -1,21 +1,24 @@
-"""Which exchange combines a tile fastest: a table of measurements, and the choice made from it, with its reason in words.
+"""Which exchange combines a tile fastest: chosen from a table of measurements, with the reason in words.
 
-| design | the CTAs exchange by | good for |
+| design | the CTAs exchange by | what it costs |
 |---|---|---|
-| `pull` | DSMEM loads, a thread for each row, output by TMA: the original's | tiles whose output must go through TMA |
-| `pull_wide` | DSMEM loads of all threads | many rows |
-| `push` | st.async from registers into the owner's slots, no closing barrier | few rows |
-| `push_bulk` | one bulk copy for each owner | |
+| `pull` | DSMEM loads, a thread for each row, output by TMA: the original's | one warpgroup cannot fill DSMEM |
+| `pull_wide` | DSMEM loads of all threads | two trips through the cluster and a closing barrier |
+| `push` | st.async from registers into the owner's slots | one trip, no closing barrier |
+| `push_bulk` | one bulk copy for each owner | staging, one trip, a closing barrier |
 
-`MEASURED` comes from benchmarks/combine_on_chip.py; replace it by a run of that script on another GPU.
+The table (`combine_measured`) is printed by ``benchmarks/combine_on_chip.py table`` from a run of that script; replace it on another GPU.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fa4dsl.kernels.combine_config import SHARED_LIMIT, CombineConfig, Design
+from fa4dsl.kernels.combine_config import CombineConfig, Design
+from fa4dsl.kernels.combine_measured import GPU, MEASURED
 from fa4dsl.runtime.diagnostics import Fa4dslError
+
+MEASURED_DEPTH = 128
 
 
 @dataclass(frozen=True)
@@ -27,32 +30,37 @@ class Choice:
     reason: str
 
 
-PUSH_ROWS = 16
-"""Up to so many rows the push is fastest at every P: it has one trip through the cluster on its critical path, the pull two and a closing barrier."""
-THREADS = {4: 128, 8: 128, 16: 128, 32: 256, 64: 512, 128: 512}
-"""Threads by the tile's rows (the next larger entry counts): DSMEM bandwidth needs many loads in flight."""
-
-
-def threads_for(rows: int) -> int:
-    """Threads of a CTA for a tile of `rows` rows."""
-    return next((threads for most, threads in THREADS.items() if rows <= most), 512)
+def measured_shape(rows: int, partitions: int, depth: int) -> tuple[int, int]:
+    """(rows, P) of the table that stands for a tile: the next that is as large, in bytes and in partitions."""
+    wanted = -(-rows * depth // MEASURED_DEPTH)
+    rows_there = sorted({r for r, _ in MEASURED})
+    partitions_there = sorted({p for _, p in MEASURED})
+    row = next((r for r in rows_there if r >= wanted), rows_there[-1])
+    return row, next((p for p in partitions_there if p >= partitions), partitions_there[-1])
 
 
 def choose(rows: int, partitions: int, depth: int, *, output: str = "bf16", swizzle: str = "none", blocks_per_store: int = 0) -> Choice:
     """The design for tiles of `rows` rows (the tile's own rows, fused heads included), combined by clusters of `partitions`.
 
-    Options of the TMA store choose `pull`, which alone has one. Raises what `CombineConfig` raises where no design can run.
+    Options of the TMA store choose `pull`, which alone has one. Else the fastest measured design that fits in shared memory. Raises what
+    `CombineConfig` raises where none can run.
     """
     if swizzle != "none" or blocks_per_store:
         option = f"swizzle={swizzle}" if swizzle != "none" else f"blocks_per_store={blocks_per_store}"
         return Choice("pull", 0, f"{option} is an option of the TMA store, which pull alone has")
-    threads = threads_for(rows)
-    if rows <= PUSH_ROWS:
-        return Choice("push", threads, f"{rows} rows, at most {PUSH_ROWS}: one trip through the cluster, and no closing barrier")
-    try:
-        CombineConfig(partitions=partitions, depth=depth, rows=rows, design="pull_wide", threads=threads, output=output)
-    except Fa4dslError as error:
-        if error.code != "L204":
-            raise
-        return Choice("pull", 0, f"the tile takes more than {SHARED_LIMIT} bytes in any other design")
-    return Choice("pull_wide", threads, f"{rows} rows, more than {PUSH_ROWS}: bandwidth counts, and {threads} threads' loads fill it")
+    shape = measured_shape(rows, partitions, depth)
+    ranked = sorted(MEASURED[shape].items(), key=lambda item: item[1][1])
+    error: Fa4dslError | None = None
+    for place, (design, (threads, microseconds)) in enumerate(ranked):
+        try:
+            config = CombineConfig(partitions, depth, rows, design, threads, output)
+        except Fa4dslError as found:
+            if found.code != "L204":
+                raise
+            error = found
+            continue
+        others = ", ".join(f"{other} {us:.2f}" for other, (_, us) in ranked[place + 1 :])
+        figures = f"{design} {microseconds:.2f} us" + (f" against {others}" if others else "")
+        return Choice(config.design, threads, f"measured on {GPU} for {shape[0]} rows x {MEASURED_DEPTH}, P={shape[1]}: {figures}")
+    assert error is not None
+    raise error

@@ -202,7 +202,7 @@ def push(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_lo
     """The exchange by st.async. The cluster barrier is arrived at before the partial result is made, and waited for after: its latency is hidden."""
     valid_quads = valid_rows * c.row_quads
     slots = shared(f32, (c.partitions, c.share, QUAD), name="slots")
-    sums = shared(f32, (c.partitions, c.share_rows, 2), name="sums")
+    sums = shared(f32, (c.partitions, c.sums_rows, 2), name="sums")
     arrived = mbarrier(1, scope="cluster", name="arrived")
     _, count, _, rows = share_of(rank, valid_quads, c=c)
     with thread(0):
@@ -231,7 +231,7 @@ def push_bulk(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
     """The exchange by bulk copies: one for each owner. The closing barrier keeps the stage alive until the copies have read it."""
     valid_quads = valid_rows * c.row_quads
     slots = shared(f32, (c.partitions, c.share, QUAD), name="slots")
-    sums = shared(f32, (c.partitions, c.share_rows, 2), name="sums")
+    sums = shared(f32, (c.partitions, c.sums_rows, 2), name="sums")
     stage = shared(f32, (c.partitions, c.share, QUAD), name="stage")
     arrived = mbarrier(1, scope="cluster", name="arrived")
     _, count, _, rows = share_of(rank, valid_quads, c=c)

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 from fa4dsl.kernels.combine import combine_kernel
 from fa4dsl.kernels.combine_case import CombineCase, Judgement
 from fa4dsl.kernels.combine_config import DEPTHS, OUTPUTS, PARTITIONS, CombineConfig
-from fa4dsl.kernels.combine_design import PUSH_ROWS, choose
+from fa4dsl.kernels.combine_design import choose, measured_shape
+from fa4dsl.kernels.combine_measured import MEASURED
 from fa4dsl.kernels.run_splitk_combine import run_splitk_combine
+from fa4dsl.runtime.arguments import check_arguments, in_order
 from fa4dsl.runtime.diagnostics import Fa4dslError
+from fa4dsl.runtime.launch import make_options
+from fa4dsl.runtime.simulator.device import simulator_launch
+from fa4dsl.runtime.simulator.run import simulate
 
 WIDE = ("pull_wide", "push", "push_bulk")
 
@@ -185,15 +190,25 @@ def test_two_levels(design: Any) -> None:
     right(case, "random", seed=2)
 
 
-def test_choice_says_why() -> None:
-    assert choose(4, 8, 128).design == "push"
-    assert choose(PUSH_ROWS + 1, 8, 128).design == "pull_wide"
+def test_choice_is_the_fastest_measured() -> None:
+    for (rows, partitions), designs in MEASURED.items():
+        found = choose(rows, partitions, 128)
+        fits = [d for d in designs if d != "push_bulk" or rows < 128]
+        assert found.design == min(fits, key=lambda d: designs[d][1])
+        assert found.threads == designs[found.design][0]
+        assert f"{rows} rows" in found.reason and f"{designs[found.design][1]:.2f} us" in found.reason
+        CombineConfig(partitions, 128, rows, found.design, found.threads)
+
+
+def test_choice_for_what_was_not_measured() -> None:
+    assert measured_shape(5, 6, 128) == (8, 8)
+    assert measured_shape(4, 14, 256) == (8, 16)
+    assert measured_shape(128, 2, 256) == (128, 2)
+    assert choose(128, 16, 256).design != "push_bulk"  # its stage and slots do not fit
     assert choose(4, 8, 128, swizzle="64B").design == "pull"
-    assert choose(4, 8, 128, blocks_per_store=1).design == "pull"
-    for rows in (1, 4, 16, 64, 128):
-        found = choose(rows, 8, 128)
-        assert str(rows) in found.reason
-        CombineConfig(8, 128, max(rows, 4), found.design, found.threads)
+    assert "blocks_per_store" in choose(4, 8, 128, blocks_per_store=1).reason
+    with pytest.raises(Fa4dslError):
+        choose(4, 5, 128)
 
 
 @given(
@@ -226,11 +241,14 @@ def test_machine_code(design: Any, rows: int, threads: int) -> None:
         assert artifact.ptx.count("ld.shared::cluster.v4") == 8
 
 
-def test_staging_stores_have_no_bank_conflicts() -> None:
-    """Each staging store of a warp takes the four passes that 512 bytes need, and no more."""
-    for design, rows in (("pull", 128), ("pull_wide", 64)):
-        case = CombineCase(CombineConfig(4, 128, rows, design), rows)  # type: ignore[arg-type]
-        result = combine_kernel(case.config).launch(case.grid, case.arguments, device="simulator")
-        measures = result.report.measures
-        assert measures is not None
-        assert measures.bank_conflicts == 0
+@pytest.mark.parametrize(("design", "rows"), [("pull", 128), ("pull_wide", 64), ("push", 64)])
+def test_no_bank_conflicts(design: Any, rows: int) -> None:
+    """Each shared access of a warp takes the passes that its bytes need, and no more: staging, slots, statistics and the packed output."""
+    case = CombineCase(CombineConfig(4, 128, rows, design), rows)
+    artifact = combine_kernel(case.config).artifact
+    values = check_arguments(artifact.manifest, in_order(artifact.manifest, case.arguments), None)
+    launch, _ = simulator_launch(artifact, case.grid, make_options(artifact), values)
+    report = simulate(artifact.ptx, launch, manifest=artifact.manifest, measure=True, check=False)
+    lines = report.measures.as_dict()["bank_conflicts"]
+    assert sum(line["bytes"] for line in lines) >= rows * 128 * 4
+    assert [line for line in lines if line["conflicts"]] == []
