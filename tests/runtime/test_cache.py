@@ -207,3 +207,13 @@ def test_the_default_cache(cache_directory: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("FA4DSL_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache_directory / "xdg"))
     assert default_folder() == cache_directory / "xdg" / "fa4dsl" / "kernels"
+
+
+def test_without_the_helpers_of_an_install(cache_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that only launches has neither filelock nor platformdirs; the cache works there without locks."""
+    monkeypatch.setitem(sys.modules, "filelock", None)
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
+    assert Cache(cache_directory).cached(key(), make) == make() and Cache(cache_directory).info().entries == 1
+    monkeypatch.delenv("FA4DSL_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache_directory / "xdg"))
+    assert default_folder() == cache_directory / "xdg" / "fa4dsl" / "kernels"
