@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 STAGES = ("fa4", "placed", "fenced", "nvvm", "llvm-dialect", "llvm", "ptx", "sass")
 LANGUAGES = {"llvm": "llvm", "ptx": "ptx", "sass": "text"}
 """What a stage is highlighted as; the others are MLIR."""
+WIDEST = 140
+"""Columns of the map; a narrower terminal breaks its lines rather than lose some."""
 
 
 @click.command(short_help="Print a kernel at a stage of the compiler.")
@@ -65,6 +67,7 @@ def _print_map(found: ResourceMap) -> None:
     from fa4dsl.cli.console import console
 
     out = console()
+    out.width = max(out.width, WIDEST)
     out.print(f"[bold]{found.kernel}[/]: {found.bytes:,} of {found.capacity:,} bytes of shared memory")
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("offset", "bytes", "align"):
