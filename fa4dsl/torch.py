@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from fa4dsl.kernels.combine import CombineArrays, combine_arguments, combine_grid, combine_kernel
 from fa4dsl.kernels.combine_config import DESIGNS, CombineConfig
-from fa4dsl.kernels.combine_design import choose, threads_for
+from fa4dsl.kernels.combine_design import MEASURED, choose, measured_shape
 from fa4dsl.runtime.diagnostics import fail
 
 if TYPE_CHECKING:
@@ -80,7 +80,9 @@ def combine_config(partitions: int, depth: int, rows: int = 128, design: str = "
     if design == "auto":
         chosen = choose(rows, partitions, depth)
         return CombineConfig(partitions, depth, _height(chosen.design, rows), chosen.design, chosen.threads)
-    threads = 0 if design == "pull" else threads_for(rows)
+    threads, _ = MEASURED[measured_shape(rows, partitions, depth)].get(design, (0, 0.0))  # type: ignore[call-overload]
+    if design == "pull":
+        threads = 0  # one for each row
     return CombineConfig(partitions, depth, _height(design, rows), design, threads)  # type: ignore[arg-type]
 
 

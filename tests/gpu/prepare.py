@@ -14,14 +14,15 @@ from pathlib import Path
 def main(folder: Path) -> None:
     from fa4dsl.kernels.combine import combine_kernel
     from fa4dsl.kernels.combine_config import CombineConfig
-    from fa4dsl.kernels.combine_design import choose, threads_for
+    from fa4dsl.kernels.combine_design import MEASURED, choose, measured_shape
     from fa4dsl.runtime import save
 
     folder.mkdir(parents=True, exist_ok=True)
     # What `fa4dsl.torch.save_artifacts` does, without torch: the operator's own choice for 128 rows, and what the tests name.
     chosen = choose(128, 8, 128)
     configs = [CombineConfig(8, 128, 128, chosen.design, chosen.threads), CombineConfig(8, 128, 64, "pull")]
-    configs += [CombineConfig(8, 128, 64, design, threads_for(64)) for design in ("pull_wide", "push_bulk")]
+    measured = MEASURED[measured_shape(64, 8, 128)]
+    configs += [CombineConfig(8, 128, 64, design, measured.get(design, (0, 0.0))[0]) for design in ("pull_wide", "push_bulk")]
     save(folder / "torch_combine.fa4", [combine_kernel(config).compile() for config in configs])
     combine_kernel(CombineConfig()).compile().save(folder / "combine.fa4")
 
