@@ -3,12 +3,15 @@
     python benchmarks/combine_standalone.py prepare FOLDER                  # where MLIR is installed: compiles every variant
     python benchmarks/combine_standalone.py run FOLDER [options of the peers' script, such as --cases quick --only fa4dsl,triton]
 
+    python benchmarks/combine_standalone.py table JSON                      # prints fa4dsl/kernels/partials_measured.py from a run's --json
+
 `run` needs a GPU and torch; it is `peers/combine_peers.py`, which measures everything in one run by CUDA graphs, hot (partials in L2) and cold.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -36,13 +39,40 @@ def prepare(folder: Path) -> None:
                         combine_partials("bf16").bind(c=config).artifact.save(path)
 
 
+def table(measured: Path) -> str:
+    """The text of fa4dsl/kernels/partials_measured.py: for each shape the fastest variant with the partials in L2, as a split kernel leaves them."""
+    best: dict[tuple[int, int], tuple[float, str]] = {}
+    for line in measured.read_text().splitlines():
+        record = json.loads(line)
+        if not record.get("peer", "").startswith("fa4dsl") or not record["ok"]:
+            continue
+        shape = record["P"], record["rows"]
+        if shape not in best or record["hot_us"] < best[shape][0]:
+            best[shape] = record["hot_us"], record["note"]
+    lines = []
+    for (partitions, rows), (us, note) in best.items():
+        numbers = ", ".join(part[1:] for part in note.split("_"))
+        lines.append(f"    ({partitions}, {rows}): ({numbers}, {us:.2f}),")
+    head = """\"\"\"The fastest variants of the stand-alone combine on an H200; printed by ``benchmarks/combine_standalone.py table``.\"\"\"
+
+MEASURED: dict[tuple[int, int], tuple[int, int, int, float]] = {
+"""
+    tail = """}
+\"\"\"(P, rows) of partials 128 columns wide in L2: rows of a CTA, groups of threads, 16-byte pieces of a thread, and the microseconds of a launch.\"\"\"
+"""
+    return head + "\n".join(lines) + "\n" + tail
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("prepare", "run"))
+    parser.add_argument("action", choices=("prepare", "run", "table"))
     parser.add_argument("folder", type=Path)
     options, rest = parser.parse_known_args()
     if options.action == "prepare":
         prepare(options.folder)
+        return 0
+    if options.action == "table":
+        print(table(options.folder), end="")
         return 0
     return subprocess.run([sys.executable, str(PEERS), "--ours", str(options.folder), *rest], check=False).returncode
 

@@ -100,6 +100,26 @@ class PartialsConfig:
         return -(-rows // self.rows_per_block)
 
 
+def partials_config(partitions: int, rows: int, depth: int = 128, **options: Any) -> PartialsConfig:
+    """The variant for a shape, from the nearest one that was measured (`partials_measured`): the next P that is as large, and the next number of rows.
+
+    `options` are other fields of `PartialsConfig`. Raises L211 for what cannot be combined.
+    """
+    from fa4dsl.kernels.partials_measured import MEASURED
+
+    many = min((p for p, _ in MEASURED if p >= partitions), default=max(p for p, _ in MEASURED))
+    there = sorted(r for p, r in MEASURED if p == many)
+    nearest = next((r for r in there if r >= rows), there[-1])
+    rows_per_block, groups, vectors, _ = MEASURED[many, nearest]
+    while groups > partitions or (groups > 1 and -(-partitions // groups) < 2):
+        groups //= 2
+    while depth % (QUAD * vectors):
+        vectors -= 1
+    each = max(depth // (QUAD * vectors) * groups, 1)
+    rows_per_block = max(min(rows_per_block, 1024 // each), 1)
+    return PartialsConfig(partitions, depth, rows_per_block=rows_per_block, groups=groups, vectors=vectors, **options)
+
+
 @device_function
 def combine_some(partial, scores, row, rows, column, group, *, c):
     """Combines every `c.groups`-th partial result of a row from number `group` on: (values not yet divided, maximum, sum)."""
