@@ -10,19 +10,21 @@ import numpy as np
 from fa4dsl.kernels.combine_config import CombineConfig
 
 if TYPE_CHECKING:
-    from fa4dsl.kernel_object import BoundKernel
+    from fa4dsl.kernel_object import BoundKernel, Kernel
 
 
 def combine_kernel(config: CombineConfig) -> BoundKernel:
     """The kernel of a configuration; compiles nothing yet."""
+    kernel: Kernel
     if config.design == "pull":
         from fa4dsl.kernels.splitk_combine import splitk_combine
 
-        return splitk_combine.bind(c=config)
-    from fa4dsl.kernels.splitk_exchange import splitk_exchange
+        kernel = splitk_combine
+    else:
+        from fa4dsl.kernels.splitk_exchange import splitk_exchange
 
-    kernel: BoundKernel = splitk_exchange(config.output).bind(c=config)
-    return kernel
+        kernel = splitk_exchange(config.output)
+    return kernel.bind(c=config)
 
 
 def combine_grid(config: CombineConfig, tiles: int, heads: int) -> tuple[int, int, int]:
