@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.cuda.occupancy import Occupancy, max_cluster, occupancy
     from fa4dsl.runtime.launch import LaunchResult
     from fa4dsl.runtime.manifest import Manifest
-    from fa4dsl.runtime.tensor_map import TensorMap, TensorMapDescription, ragged, tiled
+    from fa4dsl.runtime.tensor_map import TensorMap, TensorMapDescription, ragged, tiled, wrapped
 
 _HOMES = {
     "ArrayView": "arguments_arrays",
@@ -34,6 +34,7 @@ _HOMES = {
     "save": "artifact_container",
     "select": "artifact",
     "tiled": "tensor_map",
+    "wrapped": "tensor_map",
 }
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "save",
     "select",
     "tiled",
+    "wrapped",
 ]
 
 

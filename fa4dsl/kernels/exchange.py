@@ -26,7 +26,6 @@ from fa4dsl import (
     device_function,
     exp2,
     f32,
-    lane,
     mbarrier,
     registers,
     shared,
@@ -261,12 +260,13 @@ def push_bulk(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
 
 @device_function
 def pull_wide(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_log2e, *, c):
-    """The exchange by DSMEM loads of all threads, every peer's quad in flight at once."""
+    """The exchange by DSMEM loads of all threads, every peer's quad in flight at once.
+
+    The cluster barrier publishes, so all threads of the CTA take part; a kernel whose other warps are elsewhere uses `push`, or `splitk_epilogue`.
+    """
     valid_quads = valid_rows * c.row_quads
     stage = shared(f32, (c.quads, QUAD), name="stage")
     maxsum = shared(f32, (c.rows, 2), name="maxsum")
-    publish = mbarrier(c.partitions * (c.threads // 32), scope="cluster", name="publish")
-    cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
     values = load_tile(quad_of, source, rank, valid_rows, c=c)
     for k in static_range(c.quads_per_thread):
         owner, part = held_quad(k, rank, c=c)
@@ -276,11 +276,7 @@ def pull_wide(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
         row = thread.index() + k * c.threads
         if row < valid_rows:
             maxsum[row] = statistics_of(source, row, c=c)
-    cluster.wait()  # no peer arrives before the barrier exists
-    warp.sync()
-    if lane.index() < c.partitions:
-        publish.on(lane.index()).arrive()  # releases this warp's stores to that peer
-    publish.wait()
+    cluster.sync()
     first, count, _, _ = share_of(rank, valid_quads, c=c)
     results, scales = registers(f32, (c.share_per_thread, QUAD)), registers(f32, (c.share_per_thread, 2))
     for k in static_range(c.share_per_thread):
