@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from fa4dsl.fingerprint import kernel_fingerprint
 from fa4dsl.frontend.source import Source, read_source
 from fa4dsl.frontend.specialise import KernelOptions, Sizes, compile_time_parameters, run_time_parameters, trace_kernel
 from fa4dsl.runtime.diagnostics import Location, fail
@@ -158,7 +159,6 @@ class BoundKernel:
         It is looked up by the digest of all that the source reaches, which needs no MLIR; where that cannot be told (`fingerprint`), by the IR
         with its source lines.
         """
-        from fa4dsl.fingerprint import kernel_fingerprint
         from fa4dsl.runtime.cache import cache_key, cached
 
         key = kernel_fingerprint(self.kernel.function, self.kernel.options, self.constants)

@@ -151,14 +151,17 @@ def _interface_pointer(parameter: Parameter, sample: Any, ordinal: int) -> Calla
 
 
 def _torch_map(number: int, parameter: Parameter, template: TensorMapTemplate, ordinal: int) -> Step:
-    """Maps over tensors given at launch: described and encoded once for each address, shape, strides and type; the last tensor's at hand."""
+    """Maps over tensors given at launch: described and encoded once for each address, shape, strides and type; the last tensor's at hand.
+
+    Dense tensors of one shape may report different strides only where a dimension has one element, which no map tells apart.
+    """
     known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
     def mapped(tensor: Any) -> tuple[Any, ...] | None:
-        """(address, shape, strides, type, the map), or None where the tensor lies elsewhere."""
+        """(address, shape, strides or None where it is dense, type, the map); None where the tensor lies elsewhere."""
         if tensor.get_device() != ordinal:
             return None
-        key = (tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype)
+        key = (tensor.data_ptr(), tensor.shape, None if tensor.is_contiguous() else tensor.stride(), tensor.dtype)
         found = known.get(key)
         if found is None:
             made = from_template(template, tensor, parameter.name)
@@ -170,7 +173,8 @@ def _torch_map(number: int, parameter: Parameter, template: TensorMapTemplate, o
     a, k = f"a{number}", f"k{number}"
     lines = [
         f"{k} = last{number}[0]",
-        f"if {a}.data_ptr() != {k}[0] or {a}.shape != {k}[1] or {a}.stride() != {k}[2] or {a}.dtype is not {k}[3]:",
+        f"if {a}.data_ptr() != {k}[0] or {a}.shape != {k}[1] or {a}.dtype is not {k}[3] or"
+        f" (not {a}.is_contiguous() if {k}[2] is None else {a}.stride() != {k}[2]):",
         f"    {k} = mapped{number}({a})",
         f"    if {k} is None: return False",
         f"    last{number}[0] = {k}",

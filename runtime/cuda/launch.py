@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.arguments import check_arguments, in_order, place_of
@@ -143,11 +144,16 @@ def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:
     zeros = [f"not v{number}" for number, item in enumerate(parameters) if item.kind == "scalar" and item.dtype in ("f16", "f32", "f64")]
     refusals = [condition for item in steps for condition in item.refusals]
     unpack = "".join(f"a{number}, " for number in range(len(parameters))).strip()
+    get_stream: Callable[..., int] = current_stream(arguments, ordinal)
+    stream_argument = ""
+    if isinstance(get_stream, partial):
+        # Called with its argument written out, a built-in function is faster than the object around it.
+        get_stream, stream_argument = get_stream.func, ", ".join(map(repr, get_stream.args))
     lines = [
         f"try: {unpack or '()'} = arguments",
         "except ValueError: return False",
         *(line for item in steps for line in item.lines),
-        "stream = current_stream() if stream is None else handle_of(stream)",
+        f"stream = current_stream({stream_argument}) if stream is None else handle_of(stream)",
         "try: block = blocks.pop()",
         "except IndexError: block = prepared.new_block()",
         f"values = (stream, {values})",
@@ -169,7 +175,7 @@ def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:
         "entry": entry,
         "recent": recent,
         "handle_of": handle_of,
-        "current_stream": current_stream(arguments, ordinal),
+        "current_stream": get_stream,
     }
     for item in steps:
         names.update(item.names)
