@@ -47,7 +47,7 @@ def to_llvm_ir(module: ir.Module, target: Target) -> str:
     modules = gpu_modules(module)
     if len(modules) != 1:
         fail("C017", count=len(modules))
-    _refuse_leftovers(modules[0], target)
+    refuse_what_llvm_cannot(modules[0], target)
     registration.register_llvm_translations(module.context)
     with module.context, ir.Location.unknown():
         plain = ir.Module.create()
@@ -60,7 +60,7 @@ def to_llvm_ir(module: ir.Module, target: Target) -> str:
     return mark_convergent(text)
 
 
-def _refuse_leftovers(gpu_module: ir.Operation, target: Target) -> None:
+def refuse_what_llvm_cannot(gpu_module: ir.Operation, target: Target) -> None:
     """C015 for each operation that LLVM has no word for, C059 for inline PTX whose constraints do not fit: LLVM ends the process over either."""
     from mlir import ir
 

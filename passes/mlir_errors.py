@@ -16,33 +16,39 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def mlir_errors(context: ir.Context, stage: str, raised: list[Fa4dslError] | None = None) -> Iterator[None]:
+def mlir_errors(context: ir.Context, stage: str, raised: list[Fa4dslError] | None = None, strict: bool = False) -> Iterator[None]:
     """Turns an MLIRError inside the block into C001 with MLIR's words and the frames of its locations.
 
-    `raised` holds errors that passes of ours met inside MLIR; the first is raised in MLIR's place.
+    `raised` holds errors that passes of ours met inside MLIR; the first is raised in MLIR's place. `strict`: an error that MLIR reports
+    counts even where it goes on.
     """
     from mlir import ir
 
     notes: list[tuple[str, Any]] = []
+    failed: list[bool] = []
 
     def keep(message: Any) -> bool:
         notes.append((str(message.message), message.location))
+        failed.append(message.severity == ir.DiagnosticSeverity.ERROR)
         return True
 
     handler = context.attach_diagnostic_handler(keep)
     try:
         yield
+        if strict and any(failed):
+            raise _refused(stage, notes)
     except ir.MLIRError as error:
         if raised:
             raise raised[0] from None
         messages = [(item.message, item.location) for item in error.error_diagnostics]
-        messages = messages or notes or [(str(error), None)]
-        problem = messages[0][0]
-        frames = [frame for _, location in messages if location is not None for frame in frames_of(location)]
-        shown = tuple(dict.fromkeys(frames))[:3]
-        raise Fa4dslError(diagnostic("C001", *shown, stage=stage, problem=problem)) from None
+        raise _refused(stage, messages or notes or [(str(error), None)]) from None
     finally:
         handler.detach()
+
+
+def _refused(stage: str, messages: list[tuple[str, Any]]) -> Fa4dslError:
+    frames = [frame for _, location in messages if location is not None for frame in frames_of(location)]
+    return Fa4dslError(diagnostic("C001", *tuple(dict.fromkeys(frames))[:3], stage=stage, problem=messages[0][0]))
 
 
 def parse(text: str, context: ir.Context, name: str = "-") -> ir.Module:
@@ -51,7 +57,7 @@ def parse(text: str, context: ir.Context, name: str = "-") -> ir.Module:
 
     with context:
         try:
-            with mlir_errors(context, f"when it is read from {name}"):
+            with mlir_errors(context, f"when it is read from {name}", strict=True):
                 module = ir.Module.parse(text)
         except Fa4dslError as error:
             raise Fa4dslError(*(_renamed(item, name) for item in error.diagnostics)) from None

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
+from fa4dsl.passes.separate_process import guarded
 from fa4dsl.runtime.diagnostics import Fa4dslError, diagnostic
 
 
@@ -28,8 +30,14 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     status = 0
+
+    def ended(reason: str) -> int:
+        print(diagnostic("C024", operations=given.file, reason=reason), file=sys.stdout if given.expect_error else sys.stderr)
+        return 0 if given.expect_error else 1
+
     for part in split_input(text) if given.split_input else [text]:
-        status = max(status, _run(given.pipeline, part, given.file, given.locations, given.expect_error))
+        work = partial(_run, given.pipeline, part, given.file, given.locations, given.expect_error)
+        status = max(status, guarded(work, ended))
     return status
 
 

@@ -13,7 +13,7 @@ from fa4dsl.cli.kernels import LIBRARY, Settings, set_option
 @set_option("Compile-time argument of a KERNEL.")
 @click.option("--locations", is_flag=True, help="Print source locations.")
 @click.option("--list", "list_passes", is_flag=True, help="List this project's passes.")
-def command(pipeline: str, file: str, settings: Settings, locations: bool, list_passes: bool) -> None:
+def command(pipeline: str, file: str, settings: Settings, locations: bool, list_passes: bool) -> int:
     """Run a pass pipeline, this project's passes and MLIR's own mixed, and print the result.
 
     PIPELINE is passes parted by commas, such as place-shared-memory,insert-proxy-fences. lower-fa4 stands for all lowering
@@ -24,9 +24,28 @@ def command(pipeline: str, file: str, settings: Settings, locations: bool, list_
 
         for item in PASSES.values():
             click.echo(f"{item.name:<22}  {item.summary}")
-        return
+        return 0
     if not pipeline:
         raise click.UsageError("Give a PIPELINE, or --list.")
+    from fa4dsl.cli.app import report
+    from fa4dsl.passes.separate_process import guarded
+    from fa4dsl.runtime.diagnostics import fail
+
+    def work() -> int:
+        try:
+            _run(pipeline, file, settings, locations)
+        except Exception as error:
+            return report(error)
+        return 0
+
+    if file in LIBRARY or ".py:" in file:
+        _run(pipeline, file, settings, locations)
+        return 0
+    # Hand-written IR can end MLIR's process.
+    return guarded(work, lambda reason: fail("C024", operations=file, reason=reason))
+
+
+def _run(pipeline: str, file: str, settings: Settings, locations: bool) -> None:
     from fa4dsl.cli.console import print_code
     from fa4dsl.passes.opt import read_source
     from fa4dsl.passes.pipeline import run_pipeline

@@ -111,5 +111,8 @@ def new_context() -> ir.Context:
     except ImportError as error:
         fail("C002", reason=str(error))
     context = ir.Context()
+    # MLIR's Python interface collects errors for its exception, and aborts over one that it reports although the call succeeds, as the
+    # parser does for an unfinished string. With this the errors go to the handler that `mlir_errors` attaches.
+    context.emit_error_diagnostics = True
     load(context)
     return context

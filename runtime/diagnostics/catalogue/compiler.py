@@ -228,6 +228,14 @@ ENTRIES: tuple[Entry, ...] = (
         ),
     ),
     Entry(
+        "C024",
+        "MLIR or LLVM gives up on the IR",
+        "MLIR or LLVM ended its process over {operations}: {reason}",
+        "replace the operation by one of the fa4 dialect or by fa4.inline_ptx; `fa4dsl opt` with a shorter pipeline shows which pass it is",
+        "LLVM has no error for an operation or type that its NVPTX back end cannot select: it ends the process. IR that holds anything but "
+        "what this compiler itself emits is therefore compiled in a process of its own. Only hand-written IR can bring this.",
+    ),
+    Entry(
         "C025",
         "Shared memory over capacity",
         "kernel {kernel} needs {needed} bytes of shared memory, {over} more than the {limit} that a CTA of {target} can have; largest: {largest}",
