@@ -45,10 +45,11 @@ def link(place: Place) -> str:
 class RolePicture:
     """Draws a timeline."""
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: Timeline, columns: int = int(WIDTH - LEFT - RIGHT)) -> None:
+        """`columns`: how finely time is cut; fewer make a smaller file."""
         self.timeline = timeline
         self.scale = (WIDTH - LEFT - RIGHT) / timeline.steps
-        self.raster = Raster(timeline, int(WIDTH - LEFT - RIGHT))
+        self.raster = Raster(timeline, columns)
         self.row, self.gap = (24.0, 5.0) if len(timeline.rows) <= MANY_ROWS else (15.0, 2.5)
         self.parts: list[str] = []
         self.y_of: dict[int, float] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
@@ -34,6 +35,9 @@ STYLE = """
 )  # fmt: skip
 
 
+_LINK = re.compile(r' data-l="[^"]*"')
+
+
 def variables(colours: dict[str, str]) -> str:
     """The colours as CSS variables."""
     return " ".join(f"--{name}: {value};" for name, value in colours.items())
@@ -63,7 +67,8 @@ def drawing(width: float, height: float, parts: list[str], label: str, standalon
     if standalone:
         dark = f"@media (prefers-color-scheme: dark) {{ svg {{ {variables(DARK)} }} }}"
         style = f"<style>svg {{ {variables(LIGHT)} font-family: {FONT}; }} {dark} {STYLE}</style>"
-        parts = [element("rect", width=width, height=height, fill="var(--ground)"), *parts]
+        # links to a listing mean nothing outside of its page
+        parts = [element("rect", width=width, height=height, fill="var(--ground)"), *(_LINK.sub("", part) for part in parts)]
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" role="img" aria-label="{escape(label)}"'
     size = f' width="{number(width)}" height="{number(height)}"' if standalone else ""
     return f"{head}{size}>{style}{''.join(parts)}</svg>"

@@ -96,6 +96,7 @@ def test_drawings_stand_alone(report: Report) -> None:
     roles = RolePicture(report.timeline).draw(standalone=True)
     root = ElementTree.fromstring(roles)
     kinds = [element.get("class", "") for element in root.iter()]
+    assert "data-l" not in roles
     assert kinds.count("copy bar") == TILES
     assert sum(kind.startswith("still") for kind in kinds) == sum(
         wait.end > wait.begin for row in report.timeline.rows for wait in row.waits
