@@ -18,6 +18,7 @@ from fa4dsl.passes.named_barriers import named_barriers
 from fa4dsl.passes.place_shared_memory import shared_map
 from fa4dsl.passes.registry import LOWERING, PASSES, TO_LLVM, run_passes, split_pipeline
 from fa4dsl.passes.target import DEFAULT, TARGETS, target_of
+from fa4dsl.passes.verify import verify_operations
 from fa4dsl.runtime.artifact import Artifact
 from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Location, fail
 from fa4dsl.runtime.manifest import Manifest
@@ -219,8 +220,8 @@ def run_pipeline(source: str | ir.Module, pipeline: str, name: str = "-", locati
         return ptx_of_text(source, TARGETS[DEFAULT])
     module = parse(source, new_context(), name) if isinstance(source, str) else source
     if elements[:1] != ["fa4-verify"] and any(name in PASSES for name in elements):
-        # The passes take for granted what fa4-verify checks.
-        run_passes(module, ["fa4-verify"])
+        with module.context:
+            verify_operations(module)
     run_passes(module, elements)
     if emit is None:
         return str(module.operation.get_asm(enable_debug_info=locations))

@@ -20,14 +20,22 @@ if TYPE_CHECKING:
     from mlir import ir
 
 
+def verify_operations(module: ir.Module) -> None:
+    """Raises Fa4dslError with one diagnostic (C003 to C009, C035) for each broken operation: what every pass takes for granted."""
+    found = _broken(module)
+    if found:
+        raise Fa4dslError(*found)
+
+
+def _broken(module: ir.Module) -> list[Diagnostic]:
+    target = target_of(module)
+    problems = [_operation(operation) or _feature(operation, target) for operation in fa4_operations(module.operation)]
+    return [problem for problem in problems if problem is not None]
+
+
 def verify(module: ir.Module) -> None:
     """Raises Fa4dslError with one diagnostic (C003 to C012, C035) for each broken operation or kernel attribute."""
-    found: list[Diagnostic] = []
-    target = target_of(module)
-    for operation in fa4_operations(module.operation):
-        problem = _operation(operation) or _feature(operation, target)
-        if problem is not None:
-            found.append(problem)
+    found = _broken(module)
     if not found:
         for function in kernels(module):
             found += _names(function)
