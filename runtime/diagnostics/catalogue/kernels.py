@@ -40,8 +40,8 @@ ENTRIES: tuple[Entry, ...] = (
         "{clusters} clusters cannot share a tile in the design {design}",
         "use 1 to 16 clusters with pull_wide, push or push_bulk; pull has one",
         "Partial results are combined inside each cluster first; the last cluster to arrive combines those results through global memory.",
-        failing=_CONFIG.format("clusters=0"),
-        fixed=_CONFIG.format("clusters=2"),
+        failing=_CONFIG.format("clusters=2"),
+        fixed=_CONFIG.format('design="push", clusters=2'),
     ),
     Entry(
         "L204",
