@@ -203,7 +203,7 @@ def _issue(
     def write() -> None:
         for place in places:
             if operation:
-                flush = kind in ("f32", "f64") and form.target == "global"
+                flush = kind == "f64" and form.target == "global"
                 target[place : place + size] = reduce_bytes(target[place : place + size], data[0], operation, kind, flush=flush)
             elif byte_mask is not None:
                 keep = np.tile((byte_mask >> np.arange(16)) & 1 != 0, size // 16)

@@ -155,7 +155,7 @@ def tensor_copy(decoder: Decoder, instruction: Instruction) -> Step:
                     np.ones(1, np.bool_),
                     f"the box reaches past the block's {machine.memory.shared_bytes} bytes of shared memory",
                 )
-            starts, length = box.global_ranges(base)
+            starts, length = box.global_ranges(base, form.direction != "load")
             if length and not (good := machine.memory.buffers.inside(starts, length)).all():
                 worst = int(starts[~good][0])
                 machine.fault(
@@ -272,11 +272,11 @@ def _store(
 
     def write() -> None:
         if form.reduction:
-            box.reduce(memory.globals.bytes, base, dense[0], form.reduction, flush=True)
+            box.reduce(memory.globals.bytes, base, dense[0], form.reduction, flush=box.element == "f64")
         else:
             box.write(memory.globals.bytes, base, dense[0])
 
-    starts, length = box.global_ranges(base)
+    starts, length = box.global_ranges(base, True)
     writes = [Range("global", starts, length)] if length else []
     kind: Any = "tma_reduce" if form.reduction else "tma_store"
     start(

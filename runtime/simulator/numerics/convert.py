@@ -122,7 +122,8 @@ _PAYLOAD_SHIFT = {"f32": 29, "f16": 42, "bf16": 45}
 
 def _widen(result: str, source: str, flags: frozenset[str]) -> Any:
     """Exact conversions to a wider float. NaN payloads are kept from bf16 to f32 and to f64 (not with .ftz), as measured."""
-    ftz = "ftz" in flags
+    # .ftz concerns f32: subnormals of f16 pass, as measured
+    ftz = "ftz" in flags and source != "f16"
     if (source, result) == ("bf16", "f32") and not flags:
         return lambda a: a.astype(np.uint32) << np.uint32(16)
     if (source, result) == ("f16", "f32") and not flags:
@@ -186,7 +187,8 @@ def _float_to_float(result: str, source: str, rounding: str | None, flags: froze
         return f32_to_f16
 
     def narrow(a: Bits) -> Bits:
-        x = to_double(a, source, ftz)
+        # a subnormal f32 is not flushed on its way to f16, as measured: a directed rounding sees it
+        x = to_double(a, source, ftz and result != "f16")
         bits = _round_double(x, result, rounding, flags)
         if ftz and result == "f32" and source == "f64":
             # what stays below the least normal number in 24 digits of any exponent is flushed
@@ -201,18 +203,18 @@ def _float_to_float(result: str, source: str, rounding: str | None, flags: froze
 def _narrow_nan(a: Bits, bits: Bits, result: str) -> Bits:
     """`bits` with each NaN of the f64 `a` as the hardware narrows it: quiet, with its sign and the upper part of its fraction."""
     missing = (a & np.uint64((1 << 63) - 1)) > np.uint64(0x7FF << 52)
-    if not missing.any() or result == "bf16":
+    if not missing.any():
         return bits
     width, shift = FLOAT_WIDTH[result], np.uint64(_PAYLOAD_SHIFT[result])
     raw = unsigned(width)
-    infinity = raw.type(0x7F800000 if result == "f32" else 0x7C00)
+    infinity = raw.type({"f32": 0x7F800000, "f16": 0x7C00, "bf16": 0x7F80}[result])
     fraction = ((a & np.uint64((1 << 52) - 1) | np.uint64(1 << 51)) >> shift).astype(raw)
     sign = (a >> np.uint64(63)).astype(raw) << raw.type(width - 1)
     return np.where(missing, sign | infinity | fraction, bits)
 
 
 def _tf32(words: Words) -> PureOp | None:
-    """cvt.{rna,rn,rz}{.relu}{.satfinite}.tf32.f32. Measured: rna does not treat NaN apart, it rounds the bits and masks them."""
+    """cvt.{rna,rn,rz}{.relu}{.satfinite}.tf32.f32. Measured: rna does not treat NaN apart, it rounds the bits and masks them, also with .satfinite."""
     rounding = words.one("rna", "rn", "rz")
     flags = words.flags("relu", "satfinite")
     if rounding is None or words.one("tf32") is None or words.one("f32") is None or words.left:
@@ -231,11 +233,11 @@ def _tf32(words: Words) -> PureOp | None:
         else:
             bits = np.where(special, a, a + np.uint32(0xFFF) + ((a >> np.uint32(13)) & np.uint32(1))) & ~low
         if "satfinite" in flags:
-            infinite = (bits & ~SIGN32) == np.uint32(0x7F800000)
-            bits = np.where(infinite, (bits & SIGN32) | np.uint32(0x7F7FE000), bits)
+            # one unit less, which makes the greatest number of an infinity; a NaN fares alike
+            bits = np.where((bits & np.uint32(0x7F800000)) == np.uint32(0x7F800000), bits - np.uint32(0x2000), bits)
         if "relu" in flags:
             bits = np.where(bits >> np.uint32(31), np.uint32(0), bits)
-        if rounding != "rna" or flags:
+        if rounding != "rna":
             missing = (a & ~SIGN32) > np.uint32(0x7F800000)
             bits = np.where(missing, NAN32 & ~low, bits)
         return (bits,)

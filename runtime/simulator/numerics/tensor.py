@@ -84,6 +84,11 @@ class Box:
     """16-bit pattern of the elements outside: 0, or 0x7ff7 for NaN fill as measured."""
 
     @property
+    def stored_last(self) -> int:
+        """`last` of a store or reduction: the end of a row's last 16-byte chunk, as the hardware clips whole chunks (measured)."""
+        return min(-(-self.last // CHUNK) * CHUNK, self.row_bytes)
+
+    @property
     def size(self) -> int:
         """Bytes of the whole box: what a load counts towards the transaction, elements outside included."""
         return self.row_bytes * len(self.row_offsets)
@@ -97,9 +102,9 @@ class Box:
         """Nothing lies outside."""
         return self.first == 0 and self.last == self.row_bytes and bool(self.row_inside.all())
 
-    def global_ranges(self, base: int = 0) -> tuple[Ints, int]:
-        """Starts and common length of the global byte ranges that the copy touches."""
-        length = max(self.last - self.first, 0)
+    def global_ranges(self, base: int = 0, stored: bool = False) -> tuple[Ints, int]:
+        """Starts and common length of the global byte ranges that the copy touches; `stored`: that a store or reduction does."""
+        length = max((self.stored_last if stored else self.last) - self.first, 0)
         if length == 0:
             return np.empty(0, np.int64), 0
         return base + self.row_offsets[self.row_inside] + self.first, length
@@ -121,7 +126,7 @@ class Box:
         return dense.reshape(-1)
 
     def write(self, memory: Bits, base: int, dense: Bits) -> None:
-        """Store the dense box (uint8 [size]) into `memory`; what lies outside is dropped."""
+        """Store the dense box (uint8 [size]) into `memory`; what lies outside is dropped, except that a row ends with a whole 16-byte chunk."""
         if self.first >= self.last:
             return
         source = dense.reshape(-1, self.row_bytes)
@@ -131,16 +136,16 @@ class Box:
             index = (starts // CHUNK)[:, None] + np.arange(self.row_bytes // CHUNK)
             chunks[index] = np.ascontiguousarray(source).view(np.complex128)
             return
-        inside = self.row_inside
-        memory[starts[inside][:, None] + np.arange(self.first, self.last)] = source[inside, self.first : self.last]
+        inside, last = self.row_inside, self.stored_last
+        memory[starts[inside][:, None] + np.arange(self.first, last)] = source[inside, self.first : last]
 
     def reduce(self, memory: Bits, base: int, dense: Bits, kind: str, *, flush: bool = False) -> None:
         """cp.reduce.async.bulk.tensor: combine the dense box with `memory` by add, min, max, inc, dec, and, or, xor of the map's type."""
         if self.first >= self.last or not self.row_inside.any():
             return
-        inside = self.row_inside
-        index = (base + self.row_offsets[inside])[:, None] + np.arange(self.first, self.last)
-        source = np.ascontiguousarray(dense.reshape(-1, self.row_bytes)[inside, self.first : self.last])
+        inside, last = self.row_inside, self.stored_last
+        index = (base + self.row_offsets[inside])[:, None] + np.arange(self.first, last)
+        source = np.ascontiguousarray(dense.reshape(-1, self.row_bytes)[inside, self.first : last])
         memory[index] = reduce_bytes(memory[index].reshape(-1), source.reshape(-1), kind, self.element, flush=flush).reshape(index.shape)
 
 
