@@ -109,6 +109,65 @@ template <int F> void run(const char* name, bool last) {
   cudaFree(device);
 }
 
+// The 16-bit functions over every input, and quotients of random numbers.
+template <int F> __device__ unsigned short narrow_result(unsigned short x) {
+  unsigned short y;
+  if (F == 0) asm("ex2.approx.f16 %0, %1;" : "=h"(y) : "h"(x));
+  if (F == 1) asm("tanh.approx.f16 %0, %1;" : "=h"(y) : "h"(x));
+  if (F == 2) asm("ex2.approx.ftz.bf16 %0, %1;" : "=h"(y) : "h"(x));
+  if (F == 3) asm("tanh.approx.bf16 %0, %1;" : "=h"(y) : "h"(x));
+  return y;
+}
+
+template <int F> __global__ void narrow_sweep(unsigned short* out) {
+  unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < 65536) out[i] = narrow_result<F>((unsigned short)i);
+}
+
+template <int F> __global__ void quotient_sweep(unsigned int* out, unsigned int rounds) {
+  __shared__ unsigned int bins[BINS + 1];
+  for (int i = threadIdx.x; i <= BINS; i += blockDim.x) bins[i] = 0;
+  __syncthreads();
+  unsigned long long state = (blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x + 1) * 0x9E3779B97F4A7C15ull;
+  for (unsigned int i = 0; i < rounds; i++) {
+    state ^= state >> 12; state ^= state << 25; state ^= state >> 27;
+    unsigned long long z = state * 0x2545F4914F6CDD1Dull;
+    // numbers of ordinary size: no overflow, no subnormals, divisors below 2^126
+    unsigned int ua = ((unsigned int)z & 0x807fffffu) | (64 + (unsigned int)(z >> 40) % 64) << 23, ub = ((unsigned int)(z >> 32) & 0x807fffffu) | (96 + (unsigned int)(z >> 20) % 64) << 23;
+    float a = __uint_as_float(ua), b = __uint_as_float(ub), y;
+    if (F == 0) asm("div.approx.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    if (F == 1) asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    long long distance = place(y) - place(__fdiv_rn(a, b));
+    int bin = distance < -8 ? 0 : distance > 8 ? BINS - 1 : (int)distance + 8;
+    atomicAdd(&bins[bin], 1u);
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < BINS; i += blockDim.x) atomicAdd(&out[i], bins[i]);
+}
+
+template <int F> void quotients(const char* name) {
+  unsigned int *device, host[BINS] = {};
+  cudaMalloc(&device, sizeof host);
+  cudaMemset(device, 0, sizeof host);
+  quotient_sweep<F><<<1056, 256>>>(device, 400);
+  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+  printf("  \"%s\": {\"histogram\": [", name);
+  for (int i = 0; i < BINS; i++) printf("%u%s", host[i], i + 1 < BINS ? ", " : "");
+  printf("]},\n");
+}
+
+// All 65,536 results in hexadecimal, for comparing elsewhere.
+template <int F> void narrow_table(const char* name, bool last) {
+  static unsigned short host[65536];
+  unsigned short* device;
+  cudaMalloc(&device, sizeof host);
+  narrow_sweep<F><<<256, 256>>>(device);
+  cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+  printf("  \"%s\": \"", name);
+  for (int i = 0; i < 65536; i++) printf("%04x", host[i]);
+  printf("\"%s\n", last ? "" : ",");
+}
+
 int main() {
   printf("{\n");
   run<0>("ex2.approx.f32", false);
@@ -120,6 +179,12 @@ int main() {
   run<5>("sqrt.approx.f32", false);
   run<6>("sin.approx.f32", false);
   run<7>("cos.approx.f32", false);
-  run<8>("tanh.approx.f32", true);
+  run<8>("tanh.approx.f32", false);
+  quotients<0>("div.approx.f32");
+  quotients<1>("div.full.f32");
+  narrow_table<0>("ex2.approx.f16", false);
+  narrow_table<1>("tanh.approx.f16", false);
+  narrow_table<2>("ex2.approx.ftz.bf16", false);
+  narrow_table<3>("tanh.approx.bf16", true);
   printf("}\n");
 }

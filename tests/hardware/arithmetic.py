@@ -17,20 +17,23 @@ def templates(family: str) -> tuple[Template, ...]:
     return tuple(dict.fromkeys(FAMILIES[family]()))
 
 
-def operand(builder: Builder, flavour: str) -> str:
+def operand(builder: Builder, flavour: str, loose: float = 0.15) -> str:
     """A source: a register, or a constant of a range "low:high"."""
     if ":" in flavour:
         low, high = flavour.split(":")
         return str(builder.random.randint(int(low), int(high)))
-    return builder.pick(flavour)
+    return builder.pick(flavour, loose)
 
 
 def emit(builder: Builder, template: Template) -> None:
-    """One instruction with its results stored; a third of them under a guard, with the result preset."""
-    sources = [operand(builder, flavour) for flavour in template.sources]
+    """One instruction with its results stored; some under a guard, with the result preset."""
+    loose = 0.0 if template.mnemonic.startswith(("abs", "neg")) else 0.15
+    sources = [operand(builder, flavour, loose) for flavour in template.sources]
+    if template.distinct and len(set(sources)) < len(sources):
+        sources[0] = builder.load(template.sources[0])
     results = [builder.result(flavour) for flavour in template.results]
     guard = ""
-    if builder.random.random() < 0.15:
+    if template.guarded and builder.random.random() < 0.15:
         predicate = builder.pick("pred")
         guard = f"@{builder.random.choice(['', '!'])}{predicate} "
         for flavour, register in zip(template.results, results, strict=True):

@@ -94,7 +94,7 @@ class Builder:
     def pick(self, flavour: str, loose: float = 0.15) -> str:
         """A register of a flavour; now and then one of another flavour of the same width."""
         width = 1 if flavour == "pred" else WIDTH[flavour]
-        if flavour not in ("pred", "small") and self.random.random() < loose:
+        if flavour not in ("pred", "small", "byte", "finite_f64") and self.random.random() < loose:
             others = [name for key, names in self.pool.items() if key != "pred" and WIDTH[key] == width for name in names]
             if others:
                 return self.random.choice(others)
@@ -120,7 +120,7 @@ class Builder:
 
     def save(self, register: str, line: int, what: str = "") -> None:
         """Stores a register of every thread."""
-        letter = register[1]
+        letter, original = register[1], register
         if letter == "p":
             word = self.fresh(32)
             self.say(f"selp.u32 {word}, 1, 0, {register};")
@@ -132,7 +132,7 @@ class Builder:
         size = 8 if letter == "d" else 4
         start = self.output(size)
         self.say(f"st.global.b{8 * size} [{self.out8 if size == 8 else self.out4}+{start}], {register};")
-        self.saved.append(Saved(start, size, self.threads, line, what or register))
+        self.saved.append(Saved(start, size, self.threads, line, what or original))
 
     def dump_shared(self, tile: str, size: int, what: str, line: int = -1) -> int:
         """Stores `size` bytes (a multiple of 4 for each thread of a CTA) from shared address `tile`, by every CTA into a part of its own."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 import select
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from hardware.program import Program, read_programs
 
-LIMIT_SECONDS = 5.0
+LIMIT_SECONDS = 2.0
 """A launch that takes longer counts as hung; the programs need microseconds."""
 ALIGNMENT = 1024
 
@@ -149,10 +150,13 @@ class Pool:
             return ""
         self.process.kill()
         assert self.process.stderr is not None
-        lines = self.process.stderr.read().strip().splitlines()
+        words = self.process.stderr.read()
         self.process.wait()
         self.process = None
-        return lines[-1] if lines else "ended"
+        if "TimeoutError" in words:
+            return "hang"
+        status = re.search(r"CUDA_ERROR_\w+", words)
+        return status[0] if status else (words.strip().splitlines() or ["ended"])[-1]
 
     def run(self, module: int, only: list[str] | None = None) -> str:
         """Runs a module's programs; "" or what went wrong."""
@@ -170,7 +174,10 @@ def run_all(folder: Path, output: Path) -> dict[str, str]:
     modules = json.loads((folder / "modules.json").read_text())
     pool, failures = Pool(folder, output), {}
     for number, (_, _, names) in enumerate(modules):
-        if pool.run(number):
+        problem = pool.run(number)
+        if problem and len(names) == 1:
+            failures[names[0]] = problem
+        elif problem:
             for name in names:
                 problem = pool.run(number, [name])
                 if problem:

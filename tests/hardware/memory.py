@@ -341,7 +341,7 @@ def copies(name: str, seed: int) -> Program:
         if kind == "copy":
             line = builder.say(f"@{first} cp.async.bulk.global.shared::cta.bulk_group [{target}], [{origin}], {chunk};")
         else:
-            flavour = {"16": "bf16" if "bf16" in kind else "f16", "32": "f32", "64": "f64"}[kind[-2:]] if "f" in kind else "i32"
+            flavour = {"16": "bf16" if "bf16" in kind else "f16", "32": "f32", "64": "finite_f64"}[kind[-2:]] if "f" in kind else "i32"
             builder.fill_global(target, chunk, flavour)
             line = builder.say(f"@{first} cp.reduce.async.bulk.global.shared::cta.bulk_group.{kind} [{target}], [{origin}], {chunk};")
         builder.say(f"@{first} cp.async.bulk.commit_group; @{first} cp.async.bulk.wait_group 0;")

@@ -52,12 +52,15 @@ class Program:
     """Whether the simulator also checks for races: then its verdict must be "clean"."""
     dynamic: int = 0
     """Bytes of dynamic shared memory."""
+    registers: int = 0
+    """.maxnreg, 0 for none."""
 
     def entry(self) -> str:
         """The entry without the header of the file."""
         parameters = [".param .u64 x", ".param .u64 o"]
         parameters += [f".param .align 64 .b8 map{index}[128]" for index in range(len(self.maps))]
-        shape = f".reqnctapercluster {self.cluster}, 1, 1\n.explicitcluster\n" if self.cluster > 1 else ""
+        limit = f".maxnreg {self.registers}\n" if self.registers else ""
+        shape = limit + (f".reqnctapercluster {self.cluster}, 1, 1\n.explicitcluster\n" if self.cluster > 1 else "")
         return (
             f"{self.before}.visible .entry {self.name}({', '.join(parameters)})\n.reqntid {self.block}, 1, 1\n{shape}{{\n"
             + "\n".join(self.body)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from hardware.builder import Builder
 from hardware.memory import wait
+from hardware.faults import faults
 from hardware.program import Program
 
 NAN64 = ("0x7ff0000000000001", "0x7ff8000000000000", "0xfff4a5a5a5a5a5a5", "0x7fffffffffffffff", "0xfff8000000000000")
@@ -62,6 +63,21 @@ def values() -> Iterator[Program]:
         64,
         [("0x380fffffffffffff",), ("0x380ffffff0000000",), ("0x380fffffe0000000",)],
         32,
+    )
+    # below the least normal number, but 24 digits of any exponent round up to it
+    late = [("0x00fffffe", "0x3f000001"), ("0x00fffffd", "0x3f000001"), ("0x00ffffff", "0x3f000001"), ("0x80fffffe", "0x3f000001")]
+    yield _each("q_late_mul", ["mul.rn.ftz.f32", "mul.rz.ftz.f32", "mul.rp.ftz.f32", "mul.rm.ftz.f32", "mul.rn.f32"], 32, late)
+    yield _each("q_late_fma", ["fma.rn.ftz.f32", "fma.rp.ftz.f32", "fma.rm.ftz.f32"], 32, [(*pair, "0x0") for pair in late])
+    yield _each(
+        "q_late_div",
+        ["div.rn.ftz.f32", "div.rp.ftz.f32"],
+        32,
+        [("0x00fffffd", "0x3ffffffd"), ("0x00fffffe", "0x3fffffff"), ("0x00fffffc", "0x3ffffffd")],
+    )
+    yield _each("q_late_rcp", ["rcp.rn.ftz.f32", "rcp.rp.ftz.f32"], 32, [("0x7e800001",), ("0x7e800000",), ("0x7e800002",)])
+    yield _each("q_late_half", ["mul.rn.ftz.f16"], 16, [("0x07fe", "0x3801"), ("0x07ff", "0x3801"), ("0x87fe", "0x3801")])
+    yield _each(
+        "q_late_half_fma", ["fma.rn.ftz.f16"], 16, [("0x07fe", "0x3801", "0x0"), ("0x0400", "0x3bff", "0x0"), ("0x87fe", "0x3801", "0x0")]
     )
     yield _each("q_tiny_half", ["mul.rn.ftz.f16"], 16, [("0x0400", "0x3bff"), ("0x0401", "0x3bff"), ("0x0400", "0x3bfe")])
     one = "0x3ff0000000000000"
@@ -316,4 +332,4 @@ def base_offsets() -> Iterator[Program]:
 
 def questions() -> list[Program]:
     """All of them."""
-    return [*values(), *lanes(), *shared_places(), *copies(), *base_offsets(), *times()]
+    return [*values(), *lanes(), *shared_places(), *copies(), *base_offsets(), *times(), *faults()]

@@ -47,6 +47,12 @@ class Shape:
         return total
 
     @property
+    def tile_bytes(self) -> int:
+        """Shared memory that a box takes: rows narrower than the swizzle's span begin a span each."""
+        row = self.taken[0] * self.element
+        return self.box_bytes // row * max(row, 0 if self.swizzle == "none" else int(self.swizzle[:-1]))
+
+    @property
     def tensor_bytes(self) -> int:
         """From the first byte to beyond the last."""
         if len(self.sizes) == 1:
@@ -74,7 +80,7 @@ def _shape(builder: Builder, dtypes: dict[str, int]) -> Shape:
             strides.append(row)
             row *= size
         shape = Shape(dtype, element, sizes, strides, box, strides_of, swizzle)
-        if first <= 256 and shape.box_bytes <= LIMIT // 2 and shape.tensor_bytes <= 16384 and max(box) <= 256:
+        if first <= 256 and shape.tile_bytes <= LIMIT // 2 and shape.tensor_bytes <= 16384 and max(box) <= 256:
             return shape
 
 
@@ -137,7 +143,7 @@ def tensors(name: str, seed: int) -> Program:
     off = draw.random() < 0.25
     narrow = shape.swizzle != "none" and shape.box[0] * shape.element < int(shape.swizzle[:-1])
     builder.check = not (off or narrow)
-    at = (128 if off else period) * draw.randrange((LIMIT - shape.box_bytes) // 1024 + 1)
+    at = (128 if off else period) * draw.randrange((LIMIT - shape.tile_bytes) // 1024 + 1)
     rank = len(shape.sizes)
     target = builder.fresh(32)
     if direction == "load":
@@ -160,7 +166,7 @@ def tensors(name: str, seed: int) -> Program:
     if direction == "reduce":
         where = builder.fresh(64)
         builder.say(f"add.u64 {where}, {builder.o}, {start};")
-        builder.fill_global(where, shape.tensor_bytes, flavour)
+        builder.fill_global(where, shape.tensor_bytes, flavour.replace("f64", "finite_f64"))
     pointer = _map(builder, shape, "o", start, "zero")
     builder.say(f"fence.proxy.async; bar.sync 0; add.u32 {target}, {tile}, {at};")
     line = 0

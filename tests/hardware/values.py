@@ -23,10 +23,11 @@ WIDTH = {
     "i64": 64,
     "f64": 64,
 }
-"""Bits of each flavour of value. `small` is an integer of 0 to 40, for shift amounts and positions."""
+"""Bits of each flavour of value. `small` is an integer of 0 to 40, for shift amounts and positions, `byte` one of 0 to 255."""
 
 WHOLE = {"f16": "u2", "bf16": "u2", "f32": "u4", "e4m3": "u1", "e5m2": "u1"}
 """Formats of the flavours whole_FORMAT: 32-bit words of small integers in that format, whose products and sums are exact."""
+WIDTH.update(byte=32, finite_f64=64)
 WIDTH.update({f"real_{kind}": 32 for kind in ("f16", "bf16", "f32")})
 WIDTH.update({f"whole_{kind}": 32 for kind in WHOLE}, whole_f64=64)
 
@@ -141,6 +142,13 @@ def make(flavour: str, seed: int, count: int) -> Words:
         return _whole(flavour.removeprefix("whole_"), words)
     if flavour.startswith("real_"):
         return _real(flavour.removeprefix("real_"), words, random_words(seed ^ 0x2545F491, count))
+    if flavour == "finite_f64":
+        bits = make("f64", seed, count)
+        exponent = np.uint64(0x7FF << 52)
+        # infinities and NaNs become numbers of a middling exponent
+        return np.where(bits & exponent == exponent, bits & ~np.uint64(0x7 << 60), bits)
+    if flavour == "byte":
+        return (words & np.uint64(0xFF)).astype(dtype)
     if flavour == "small":
         return (words % np.uint64(41)).astype(dtype)
     if flavour.endswith("m3x2") or flavour.endswith("m2x2"):
