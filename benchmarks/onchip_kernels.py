@@ -7,9 +7,26 @@ Each kernel is one of the library's exchanges (`fa4dsl.kernels.exchange`) around
 
 from __future__ import annotations
 
-from fa4dsl import Pointer, bf16, block, device_function, f32, i32, kernel, shared, static_range, thread, u32, vector
+from fa4dsl import (
+    Pointer,
+    RaggedTensorMap,
+    bf16,
+    block,
+    cluster,
+    device_function,
+    f32,
+    i32,
+    kernel,
+    mbarrier,
+    shared,
+    static_range,
+    thread,
+    u32,
+    vector,
+)
 from fa4dsl.kernels.combine_config import CombineConfig
 from fa4dsl.kernels.exchange import held_quad, load_tile, pull_wide, push, push_bulk, share_of
+from fa4dsl.kernels.splitk_epilogue import splitk_reduce_scatter
 
 QUAD = 4
 
@@ -74,3 +91,27 @@ def onchip_base(output: Pointer[bf16], *, c: CombineConfig):
         if own < count:
             row = (first + own) // c.row_quads
             write_quad((output, group * c.rows), row, first + own - row * c.row_quads, stage[first + own] * weight[row], 0.0, 0.0, c=c)
+
+
+@device_function
+def hashed_row(where, quad):
+    """A quad of this thread's row."""
+    source, row = where
+    return hashed_quad(source, row, quad, c=None)
+
+
+@kernel(cluster=lambda c: (c.partitions, 1, 1), threads=lambda c: c.threads)
+def onchip_pull(output: RaggedTensorMap, *, c: CombineConfig):
+    """The original's exchange, a thread for each row. output: bf16 [groups * rows, 1, 128]."""
+    rank, group, row = block.index() % c.partitions, block.index() // c.partitions, thread.index()
+    stage = shared(f32, (c.blocks * c.sub_blocks, c.rows, QUAD), name="stage", alignment=1024)
+    packed = shared(c.output_type, (c.blocks * c.packed_slots, c.rows, c.block), name="packed", swizzle=c.swizzle, overlay=stage)
+    maxsum = shared(f32, (c.rows, 2), name="maxsum")
+    publish = mbarrier(c.partitions * (c.threads // 32), scope="cluster", name="publish")
+    cluster.sync()
+    source = group * 131 + rank
+    own_max, own_sum = hashed_statistics(source, row, c=c)
+    sources = [(hashed_row, (source, row), 1.0)]
+    place = (group * c.rows, i32(c.rows), 0, 1)
+    splitk_reduce_scatter(stage, packed, maxsum, publish, sources, row, rank, own_max, own_sum, 1.0, output, place, c=c)
+    cluster.sync()

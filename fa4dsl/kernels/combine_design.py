@@ -52,10 +52,11 @@ def choose(rows: int, partitions: int, depth: int, *, output: str = "bf16", swiz
     ranked = sorted(MEASURED[shape].items(), key=lambda item: item[1][1])
     error: Fa4dslError | None = None
     for place, (design, (threads, microseconds)) in enumerate(ranked):
+        height, threads = (-(-rows // 32) * 32, 0) if design == "pull" else (rows, threads)  # pull has a thread for each row
         try:
-            config = CombineConfig(partitions, depth, rows, design, threads, output)
+            config = CombineConfig(partitions, depth, height, design, threads, output)
         except Fa4dslError as found:
-            if found.code != "L204":
+            if found.code not in ("L204", "L206"):
                 raise
             error = found
             continue
