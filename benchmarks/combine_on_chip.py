@@ -66,8 +66,6 @@ def prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for variant in variants():
         path = folder / variant.file
-        if path.exists():
-            continue
         design: Any = "push" if variant.design == "base" else variant.design
         config = CombineConfig(partitions=variant.partitions, rows=variant.rows, design=design, threads=variant.threads, depth=DEPTH)
         kernel = {"base": onchip_base, "pull": onchip_pull}.get(variant.design, onchip_exchange)

@@ -35,7 +35,7 @@ def prepare(folder: Path) -> None:
                 for vectors in (1, 2):
                     config = PartialsConfig(partitions=partitions, rows_per_block=rows, groups=groups, vectors=vectors, finite=True)
                     path = folder / f"partials_p{partitions}_r{rows}_g{groups}_v{vectors}.fa4"
-                    if config.threads <= 512 and config.threads >= 32 and not path.exists():
+                    if config.threads <= 512 and config.threads >= 32:
                         combine_partials("bf16").bind(c=config).artifact.save(path)
 
 
