@@ -9,6 +9,7 @@ import numpy as np
 
 from fa4dsl.runtime.diagnostics import Location, fail
 from fa4dsl.runtime.ptx.instruction import Address, Immediate, Instruction, Negated, Operand, Register, Sink, Special, Symbol
+from fa4dsl.runtime.simulator.fragments import WITHOUT_RESULT, registers
 from fa4dsl.runtime.simulator.layout import GLOBAL_BASE
 from fa4dsl.runtime.simulator.numerics import lookup
 from fa4dsl.runtime.simulator.program import Program, Step
@@ -59,6 +60,7 @@ class Decoder:
         self.function: Function
         self.base = 0
         self.bases: dict[str, int] = {}
+        self._computed: dict[str, set[str]] = {}
         self.begins: set[int] = set()
         self.registers: dict[tuple[str, str], Row] = {}
         self.constants: dict[tuple[Any, int], Row] = {}
@@ -355,6 +357,32 @@ class Decoder:
 
         return Step(control=guarded_control, visible=step.visible)
 
+    def computed_with(self) -> set[str]:
+        """Registers of the current function that are used for more than to be stored outside global memory, perhaps with some bits replaced."""
+        found = self._computed.get(self.function.name)
+        if found is not None:
+            return found
+        found = self._computed[self.function.name] = set()
+        passed: list[tuple[set[str], set[str]]] = []
+        for instruction in self.function.instructions:
+            used = instruction.operands
+            if instruction.name == "st" and "global" not in instruction.modifiers and len(used) == 2 and isinstance(used[1], Register):
+                used = used[:1]
+            elif instruction.name in PASS_BITS:
+                passed.append((set(registers(used[0])), {name for operand in used[1:] for name in registers(operand)}))
+                used = ()
+            elif instruction.name not in WITHOUT_RESULT:
+                used = used[1:]
+            for operand in used:
+                found.update(registers(operand))
+            if instruction.guard is not None:
+                found.add(instruction.guard)
+        while True:
+            more = {name for results, sources in passed if results & found for name in sources} - found
+            if not more:
+                return found
+            found |= more
+
     def decode_function(self, function: Function) -> None:
         """Appends a function to the program."""
         self.function = function
@@ -378,6 +406,8 @@ class Decoder:
         self.program.steps.append(self.decode(final))
 
 
+PASS_BITS = frozenset({"mov", "and", "or", "bfi", "cvt"})
+"""Instructions that hand bits on, as code for bit fields does."""
 DYNAMIC_SPECIALS = frozenset({"%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi"})
 
 

@@ -218,8 +218,17 @@ def _external(decoder: Decoder, instruction: Instruction, name: str, results: tu
 
         return Step(control=failed)
 
+    # the number that printf returns is not looked at by anybody; it must only count as written
+    written = machine.memory.local.written
+    places = [
+        (decoder.storage.offset(decoder.function.name, variable), variable.size)
+        for variable in (decoder.variable(instruction, item.name) for item in results if isinstance(item, Symbol))
+    ]
+
     def printed(threads: Selection) -> None:
-        return None
+        if written is not None:
+            for start, size in places:
+                written.bytes.reshape(-1, machine.memory.local_stride)[threads, start : start + size] = 255
 
     return Step(printed)
 

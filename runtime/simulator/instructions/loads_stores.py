@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fa4dsl.runtime.ptx.instruction import Address, Instruction, Operand, Sink, Symbol, Vector
+from fa4dsl.runtime.ptx.instruction import Address, Instruction, Operand, Register, Sink, Symbol, Vector
 from fa4dsl.runtime.ptx.module import TYPE_BYTES
 from fa4dsl.runtime.simulator.access import Generic, Resolver, Target, pieces
 from fa4dsl.runtime.simulator.decoder import WIDTH_DTYPE, Decoder, handles
@@ -109,6 +109,8 @@ def watch(
     checker, measures = machine.checker, machine.measures
     grid = machine.grid
     size = element * count
+    # Unoptimised code copies objects whose padding, or all of which, is never written: only a value that is computed with can do harm.
+    copied = access == "read" and element == size and _only_copied(decoder, instruction)
 
     def tell(resolver: Resolver, threads: Selection, offsets: Ints, values: Callable[[], Any] | None = None) -> None:
         space = resolver.event_space
@@ -116,7 +118,7 @@ def watch(
             measures.access(instruction, resolver, threads, offsets, size, access)
         arena = resolver.arena
         if arena.written is not None:
-            if access != "write":
+            if access != "write" and not (copied and resolver.event_space is None):
                 _look_for_unwritten(machine, instruction, resolver, threads, offsets, size)
             if access != "read":
                 arena.mark(offsets, size)
@@ -136,6 +138,12 @@ def watch(
 def isinstance_generic(resolver: Resolver) -> bool:
     """Whether the resolver belongs to a generic address (its offset then carries the window)."""
     return resolver.offset < -(1 << 32)
+
+
+def _only_copied(decoder: Decoder, instruction: Instruction) -> bool:
+    """Whether the loaded value is only stored again, somewhere outside global memory."""
+    target = instruction.operands[0] if instruction.operands else None
+    return isinstance(target, Register) and target.name not in decoder.computed_with()
 
 
 def _look_for_unwritten(machine: Any, instruction: Instruction, resolver: Resolver, threads: Selection, offsets: Ints, size: int) -> None:
