@@ -333,8 +333,31 @@ def copies(name: str, seed: int) -> Program:
     for _ in range(2):
         chunk = 16 * draw.randint(1, 32)
         at = 16 * draw.randrange((size - chunk) // 16 + 1)
-        kind = draw.choice(["copy", "add.u32", "add.s32", "add.u64", "min.u32", "max.s32", "inc.u32", "dec.u32", "and.b32", "or.b64", "xor.b32", "min.s64", "max.u64"]
-                           + ["add.noftz.f16", "add.noftz.bf16", "min.f16", "max.bf16", "max.f16", "min.bf16", "add.f32", "add.f64"])  # fmt: skip
+        kind = draw.choice(
+            [
+                "copy",
+                "add.u32",
+                "add.s32",
+                "add.u64",
+                "min.u32",
+                "max.s32",
+                "inc.u32",
+                "dec.u32",
+                "and.b32",
+                "or.b64",
+                "xor.b32",
+                "min.s64",
+                "max.u64",
+                "add.noftz.f16",
+                "add.noftz.bf16",
+                "min.f16",
+                "max.bf16",
+                "max.f16",
+                "min.bf16",
+                "add.f32",
+                "add.f64",
+            ]
+        )
         start = builder.output(16, chunk // 16)
         target, origin = builder.fresh(64), builder.fresh(32)
         builder.say(f"add.u64 {target}, {builder.o}, {start}; add.u32 {origin}, {tile}, {at};")

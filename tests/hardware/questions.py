@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hardware.builder import Builder
-from hardware.memory import wait
 from hardware.faults import faults
+from hardware.memory import wait
 from hardware.program import Program
 
 NAN64 = ("0x7ff0000000000001", "0x7ff8000000000000", "0xfff4a5a5a5a5a5a5", "0x7fffffffffffffff", "0xfff8000000000000")

@@ -15,12 +15,13 @@ import argparse
 import json
 import time
 import zlib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from hardware.assemble import MODULE, assemble_all
-from hardware.compare import compare_all, operand_values, quirk, shrink, table
+from hardware.compare import assembler, compare, compare_all, operand_values, shrink, table
 from hardware.device import read_outputs, run_all
 from hardware.generate import CLASSES, generate, generate_kind
 from hardware.program import read_programs, write_programs
@@ -89,21 +90,18 @@ def outputs_of(folder: Path) -> dict[str, bytes]:
     return read_outputs(raw)
 
 
-def compare(folder: Path, outputs: Path, workers: int | None, kinds: list[str], limit: int) -> int:
-    """Prints the table; exit status 1 when something differs."""
+def report(folder: Path, outputs: Path, workers: int | None, kinds: list[str], limit: int, show_all: bool) -> int:
+    """Prints the table; exit status 1 when something differs for another reason than a change that ptxas makes."""
     started = time.monotonic()
     hardware = outputs_of(outputs)
     programs = [program for program in read_programs(folder / "programs.xz") if not kinds or program.kind in kinds]
-    left_out = [program for program in programs if quirk(program)]
-    if left_out:
-        print(f"{len(left_out)} programs left out that meet a mistake of ptxas (docs/hardware.md)")
-    skipped = {program.name for program in left_out}
-    items = [(program, hardware[program.name]) for program in programs if program.name in hardware and program.name not in skipped]
+    items = [(program, hardware[program.name]) for program in programs if program.name in hardware]
     text, differences = table(compare_all(items, workers))
     print(text)
     print(f"{time.monotonic() - started:.0f} s; {sum(program.name not in hardware for program in programs)} programs without output")
     shown: dict[str, int] = {}
-    for item in differences:
+    unexplained = [item for item in differences if not assembler(item)]
+    for item in differences if show_all else unexplained:
         shown[item.program.kind] = shown.get(item.program.kind, 0) + 1
         if shown[item.program.kind] > limit:
             continue
@@ -115,7 +113,7 @@ def compare(folder: Path, outputs: Path, workers: int | None, kinds: list[str], 
         path = folder / f"different.{item.program.name}.ptx"
         path.write_text(shorter.text())
         print(f"    {len(shorter.body)} of {len(item.program.body)} lines: {path}")
-    return 1 if differences else 0
+    return 1 if unexplained else 0
 
 
 def answers(folder: Path, outputs: Path) -> None:
@@ -140,7 +138,7 @@ def answers(folder: Path, outputs: Path) -> None:
 def _brief(values: Any) -> str:
     """One value when all are equal, else the first of the runs."""
     runs = [f"{int(values[0]):#x}"]
-    for before, value in zip(values[:-1], values[1:], strict=True):
+    for before, value in pairwise(values):
         if before != value:
             runs.append(f"{int(value):#x}")
     return " ".join(runs[:12]) + (" ..." if len(runs) > 12 else "")
@@ -155,7 +153,7 @@ def record(folder: Path, outputs: Path, data: Path, count: int) -> None:
         kept = [program for program in programs if program.name in hardware and not program.name.startswith(("q_try_wait", "q_fault"))]
         write(data, kept, hardware, whole=True)
     else:
-        kept = choose([program for program in programs if not quirk(program)], hardware, count)
+        kept = [program for program in choose(programs, hardware, count) if compare(program, hardware[program.name]) is None]
         write(data, kept, hardware)
     print(f"{len(kept)} programs, {data.stat().st_size} bytes: {data}")
 
@@ -180,6 +178,7 @@ def main() -> int:
         if name == "compare":
             command.add_argument("--workers", type=int)
             command.add_argument("--show", type=int, default=3, help="differences shown for each class")
+            command.add_argument("--all", action="store_true", help="show also the differences that ptxas explains")
     options = parser.parse_args()
     kinds = [kind for kind in getattr(options, "kinds", "").split(",") if kind]
     if options.command == "prepare":
@@ -198,7 +197,7 @@ def main() -> int:
     if options.command == "record":
         record(options.folder, outputs, options.data, options.programs)
         return 0
-    return compare(options.folder, outputs, options.workers, kinds, options.show)
+    return report(options.folder, outputs, options.workers, kinds, options.show, options.all)
 
 
 if __name__ == "__main__":

@@ -252,10 +252,10 @@ def extreme(a: Bits, b: Bits, function: Any, propagate: bool) -> Bits:
     """min or max (`function` np.minimum or np.maximum) of f32 bits: +0 above -0; a NaN loses unless `propagate`; NaN results are 0x7fffffff."""
     x, y = a.view(np.float32), b.view(np.float32)
     largest = function is np.maximum
-    if propagate:
-        best: Bits = function(x, y)
-    else:
-        best = np.fmax(x, y) if largest else np.fmin(x, y)
+    best: Bits = function(x, y)
+    if not propagate:
+        # not fmax or fmin of numpy: with a signalling NaN its answer depends on the machine
+        best = np.where(x != x, y, np.where(y != y, x, best))
     bits = canonical(best)
     zero = best == 0
     if zero.any():

@@ -137,6 +137,7 @@ def fused(a: Bits, b: Bits, c: Bits, rounding: str = "rn") -> Bits:
         safe = (size < 2.0**900) & (size > 2.0**-900) & (np.abs(a) < 2.0**900) & (np.abs(b) < 2.0**900)
         safe = safe & (np.abs(c) < 2.0**900) & ((np.abs(c) > 2.0**-900) | (c == 0)) & (np.abs(near) > 2.0**-900)
         near = np.where(safe, near, a * b + c)
+        near = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, near)
         doubtful = finite & ~safe & (a != 0) & (b != 0)
         if not doubtful.any():
             return canonical(near)
@@ -146,6 +147,8 @@ def fused(a: Bits, b: Bits, c: Bits, rounding: str = "rn") -> Bits:
         where = finite
     # infinities made by the plain product are repaired as well: the exact value decides
     exact = _exactly(near, (a, b, c), lambda x, y, z: x * y + z, rounding, where)
+    # a product that only overflows does not cancel an infinite term
+    exact = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, exact)
     zero = where & (_signless_zero(a, b, c))
     if zero.any():
         signs = np.signbit(a) ^ np.signbit(b), np.signbit(c)
