@@ -11,7 +11,7 @@ must fit what the launch allocated, or an increase would wait for ever.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.kernel import KernelInfo, kernels, role_of, walk
 from fa4dsl.passes.locations import operation_frames
@@ -130,7 +130,7 @@ def _check_budgets(info: KernelInfo, roles: list[tuple[ir.Operation, Role]], tar
             budget.setdefault(warp, (role.registers, operation, role))
         low, high, step = target.minimum_role_registers, target.maximum_role_registers, target.register_step
         if role.registers and (not low <= role.registers <= high or role.registers % step):
-            words = {"role": role.name, "registers": role.registers, "low": low, "high": high, "step": step}
+            words: dict[str, Any] = {"role": role.name, "registers": role.registers, "low": low, "high": high, "step": step}
             found.append(diagnostic("C032", *operation_frames(operation), **words))
     if found or not any(registers for registers, _, _ in budget.values()):
         return found
@@ -152,7 +152,7 @@ def _check_budgets(info: KernelInfo, roles: list[tuple[ir.Operation, Role]], tar
             dict.fromkeys(f"{role.name} {role.warps} x 32 x {registers or launch}" for registers, _, role in budget.values())
         )
         first = next(iter(budget.values()))[1]
-        words = {"total": f"{total:,}", "pool": f"{pool:,}", "launch": launch, "threads": info.threads, "listed": listed}
+        words: dict[str, Any] = {"total": f"{total:,}", "pool": f"{pool:,}", "launch": launch, "threads": info.threads, "listed": listed}
         found.append(diagnostic("C034", *operation_frames(first), **words))
     return found
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fa4dsl.runtime.simulator.instruction_classes import Class, classify
 
@@ -381,29 +383,34 @@ class _Builder:
         return found
 
     def _flown(self) -> list[Use]:
-        """What asynchronous operations read and wrote."""
+        """What asynchronous operations read and wrote; those that threads issued together with one instruction (st.async, say) as one."""
         stride = self.trace.grid.shared_stride
-        found = []
+        found: dict[tuple[object, ...], Use] = {}
         for flight in self.trace.flights:
             end = flight.end if flight.end >= 0 else self.trace.clock
             read = flight.read if flight.read >= 0 else end
+            issuer = flight.warp // self.per_cta
             for access, parts, until in (("async read", flight.reads, read), ("async write", flight.writes, end)):
                 for space, start, count in parts:
                     cta, low = divmod(start, stride)
-                    if space == "shared" and cta < self.trace.ctas:
-                        own = cta == flight.warp // self.per_cta
-                        found.append(
-                            Use(
-                                cta,
-                                flight.begin,
-                                max(until, flight.begin + 1),
-                                low,
-                                low + count,
-                                count,
-                                access,
-                                flight.kind.replace("_", " "),
-                                not own,
-                                source_place(flight.site),
-                            )
-                        )
-        return found
+                    if space != "shared" or cta >= self.trace.ctas:
+                        continue
+                    kind = flight.kind.replace("_", " ")
+                    place = source_place(flight.site)
+                    use = Use(cta, flight.begin, max(until, flight.begin + 1), low, low + count, count, access, kind, cta != issuer, place)
+                    piece = int(np.searchsorted(self.trace.boundaries, low, "right"))
+                    key = (id(flight.site), flight.begin, access, cta, issuer, piece)
+                    old = found.get(key)
+                    found[key] = use if old is None else _joined(old, use)
+        return list(found.values())
+
+
+def _joined(one: Use, other: Use) -> Use:
+    """Two uses of one kind as one."""
+    return replace(
+        one,
+        end=max(one.end, other.end),
+        low=min(one.low, other.low),
+        high=max(one.high, other.high),
+        count=one.count + other.count,
+    )

@@ -27,6 +27,8 @@ class Lane:
     """Where a copy's bar lies."""
 
     y: float
+    number: int
+    """In `Timeline.copies`."""
     span: CopySpan
 
 
@@ -79,7 +81,7 @@ class RolePicture:
                 self._row(index, y)
                 y += self.row + self.gap
             for lane in lanes:
-                self._copy(lane.span, y + lane.y)
+                self._copy(lane, y + lane.y)
             if lanes:
                 self.parts.append(element("text", "copies in flight", class_="d m", x=14.0, y=y + 9))
             y += height + 6
@@ -153,13 +155,12 @@ class RolePicture:
                 ends.append(end + 2)
             else:
                 ends[lane] = end + 2
-            self.lane_of[number] = lane * LANE
-            placed.append(Lane(lane * LANE, span))
+            placed.append(Lane(lane * LANE, number, span))
         return placed, len(ends) * LANE
 
-    def _copy(self, span: CopySpan, y: float) -> None:
-        number = self.timeline.copies.index(span)
-        self.lane_of[number] = y
+    def _copy(self, lane: Lane, y: float) -> None:
+        span = lane.span
+        self.lane_of[lane.number] = y
         end = span.end if span.end >= 0 else self.timeline.steps
         landed = f"landed at {span.end:,}" if span.end >= 0 else "never landed"
         title = f"{span.what}\nissued at step {span.begin:,} by warp {span.warp}, {landed}\nat {where(span.place)}"
