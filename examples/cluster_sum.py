@@ -6,7 +6,7 @@ from fa4dsl import Pointer, TensorMap, block, cluster, elect, f32, kernel, share
 
 
 @kernel(threads=128, cluster=4)
-def cluster_sum(x: Pointer[f32], total: TensorMap):
+def cluster_sum(x: Pointer[f32], total: TensorMap) -> None:
     rank, i = cluster.rank(), thread.index()
     row = shared(f32, 512)
     piece = shared(f32, (1, 128))

@@ -14,7 +14,7 @@ CLUSTER = 4
 
 
 @kernel(threads=THREADS, cluster=CLUSTER)
-def rotate(source: Pointer[f32], target: Pointer[f32]):
+def rotate(source: Pointer[f32], target: Pointer[f32]) -> None:
     rank, i = cluster.rank(), thread.index()
     box = shared(f32, THREADS)
     cluster.sync()  # every CTA has started before anybody writes into its memory

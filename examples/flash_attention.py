@@ -11,6 +11,7 @@ import numpy as np
 
 from fa4dsl import (
     Pointer,
+    RegisterArray,
     TensorMap,
     accumulator,
     bf16,
@@ -41,7 +42,7 @@ ROWS, DEPTH = 64, 64
 
 
 @device_function
-def running_softmax(scores, row_max, row_sum, out, scale_log2e):
+def running_softmax(scores: RegisterArray, row_max: RegisterArray, row_sum: RegisterArray, out: RegisterArray, scale_log2e: f32) -> None:
     """Scores become exp2((score - maximum) * scale); sums and the output so far are brought to the new maximum."""
     for half in static_range(2):
         mine = [4 * j + 2 * half + k for j in range(len(scores) // 4) for k in range(2)]
@@ -56,7 +57,9 @@ def running_softmax(scores, row_max, row_sum, out, scale_log2e):
 
 
 @kernel
-def attention(q: TensorMap, k: TensorMap, v: TensorMap, o: Pointer[f32], rows: i32, tiles: i32, scale_log2e: f32, *, keys: int = 64):
+def attention(
+    q: TensorMap, k: TensorMap, v: TensorMap, o: Pointer[f32], rows: i32, tiles: i32, scale_log2e: f32, *, keys: int = 64
+) -> None:
     head, first = block.index("y"), block.index("x") * ROWS
     queries, queries_arrived = shared(bf16, (ROWS, DEPTH), swizzle=swizzle128), mbarrier(1)
     ring = pipeline(stages=2, slot={"k": (bf16, (keys, DEPTH), swizzle128), "v": (bf16, (keys, DEPTH), swizzle128)})

@@ -15,7 +15,7 @@ CONSUMERS = 2
 
 
 @kernel
-def column_sums(matrix: TensorMap, sums: Pointer[f32], tiles: i32):
+def column_sums(matrix: TensorMap, sums: Pointer[f32], tiles: i32) -> None:
     ring = pipeline(stages=3, slot={"tile": (f32, (ROWS, COLUMNS))})
     block.sync()  # the ring's barriers are initialised
 

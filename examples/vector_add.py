@@ -13,7 +13,7 @@ THREADS = 128
 
 
 @kernel(threads=THREADS)
-def vector_add(a: Pointer[f32], b: Pointer[f32], c: Pointer[f32], n: i32):
+def vector_add(a: Pointer[f32], b: Pointer[f32], c: Pointer[f32], n: i32) -> None:
     first = 4 * (block.index() * THREADS + thread.index())
     if first + 3 < n:
         c.store(first, a.load(first, width=4) + b.load(first, width=4))

@@ -10,7 +10,7 @@ WARPS = 4
 
 
 @kernel(threads=32 * WARPS)
-def row_sums(matrix: Pointer[f32], sums: Pointer[f32], rows: i32, columns: i32):
+def row_sums(matrix: Pointer[f32], sums: Pointer[f32], rows: i32, columns: i32) -> None:
     row = block.index() * WARPS + warp.index()
     if row < rows:
         total = f32(0)

@@ -34,7 +34,7 @@ M, K = 64, 64
 
 
 @kernel
-def gemm(a: TensorMap, b: TensorMap, c: Pointer[f32], depth: i32, columns: i32, *, n: int = 128):
+def gemm(a: TensorMap, b: TensorMap, c: Pointer[f32], depth: i32, columns: i32, *, n: int = 128) -> None:
     row, column = block.index("x") * M, block.index("y") * n
     ring = pipeline(stages=3, slot={"a": (bf16, (M, K), swizzle128), "b": (bf16, (n, K), swizzle128)})
     block.sync()
@@ -73,4 +73,4 @@ def main(device: str = "simulator", n: int = 64) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1] if len(sys.argv) > 1 else "simulator")

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     )
     from fa4dsl.language.atomics import atomic as atomic
     from fa4dsl.language.atomics import reduce as reduce
+    from fa4dsl.language.barriers import Barrier as Barrier
     from fa4dsl.language.barriers import mbarrier as mbarrier
     from fa4dsl.language.collectives import (
         ballot as ballot,
@@ -160,10 +161,12 @@ if TYPE_CHECKING:
     from fa4dsl.language.named_barriers import warpgroup as warpgroup
     from fa4dsl.language.pipeline import pipeline as pipeline
     from fa4dsl.language.python_functions import static_range as static_range
+    from fa4dsl.language.registers import RegisterArray as RegisterArray
     from fa4dsl.language.registers import registers as registers
     from fa4dsl.language.registers import vector as vector
     from fa4dsl.language.roles import elect as elect
     from fa4dsl.language.roles import role as role
+    from fa4dsl.language.shared import SharedArray as SharedArray
     from fa4dsl.language.shared import shared as shared
     from fa4dsl.language.tma import bulk_load as bulk_load
     from fa4dsl.language.tma import bulk_push as bulk_push
@@ -276,7 +279,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "atomic",
         "reduce",
     ),
-    "fa4dsl.language.barriers": ("mbarrier",),
+    "fa4dsl.language.barriers": ("Barrier", "mbarrier"),
     "fa4dsl.language.collectives": (
         "ballot",
         "match_any",
@@ -342,6 +345,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "fa4dsl.language.pipeline": ("pipeline",),
     "fa4dsl.language.python_functions": ("static_range",),
     "fa4dsl.language.registers": (
+        "RegisterArray",
         "registers",
         "vector",
     ),
@@ -349,7 +353,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "elect",
         "role",
     ),
-    "fa4dsl.language.shared": ("shared",),
+    "fa4dsl.language.shared": ("SharedArray", "shared"),
     "fa4dsl.language.tma": (
         "bulk_load",
         "bulk_push",

@@ -6,7 +6,7 @@ import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from fa4dsl.fingerprint import kernel_fingerprint
 from fa4dsl.frontend.source import Source, read_source
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fa4dsl.frontend.specialise import Module
     from fa4dsl.passes.pipeline import Compilation
     from fa4dsl.runtime.artifact import Artifact
-    from fa4dsl.runtime.launch import BoundLaunch, LaunchResult
+    from fa4dsl.runtime.launch import BoundLaunch, Device, LaunchResult
 
 Grid = int | Sequence[int]
 
@@ -195,14 +195,14 @@ class BoundKernel:
         grid: Grid,
         arguments: Sequence[Any] | Mapping[str, Any],
         *,
-        device: Literal["auto", "cuda", "simulator"] = "auto",
+        device: str = "auto",
         stream: Any = None,
         **options: Any,
     ) -> LaunchResult:
-        """Launches over `grid` CTAs with every option of `fa4dsl.runtime.launch.launch`."""
+        """Launches over `grid` CTAs with every option of `fa4dsl.runtime.launch.launch`. Raises R067 unless `device` is "auto", "cuda" or "simulator"."""
         from fa4dsl.runtime.launch import launch
 
-        return launch(self.artifact, grid, arguments, device=device, stream=stream, **options)
+        return launch(self.artifact, grid, arguments, device=cast("Device", device), stream=stream, **options)
 
     def check(
         self, grid: Grid, arguments: Sequence[Any] | Mapping[str, Any], *, schedules: Sequence[str] = ("late",), seed: int = 0
@@ -222,6 +222,30 @@ class BoundKernel:
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.constants.items())
         return f"<kernel {self.name}({given})>"
+
+
+@overload
+def kernel(
+    function: Callable[..., Any],
+    *,
+    threads: Sizes = None,
+    cluster: Sizes = None,
+    min_blocks: int = 0,
+    max_registers: int = 0,
+    fences: Literal["automatic", "manual"] = "automatic",
+) -> Kernel: ...
+
+
+@overload
+def kernel(
+    function: None = None,
+    *,
+    threads: Sizes = None,
+    cluster: Sizes = None,
+    min_blocks: int = 0,
+    max_registers: int = 0,
+    fences: Literal["automatic", "manual"] = "automatic",
+) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
 def kernel(

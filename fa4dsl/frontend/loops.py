@@ -36,6 +36,9 @@ class StaticRange:
     def __init__(self, numbers: range) -> None:
         self.numbers = numbers
 
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.numbers)
+
 
 class _Flag:
     """Whether a loop goes on; `break` clears it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from fa4dsl.frontend.arithmetic import compare
 from fa4dsl.frontend.trace import current
@@ -14,9 +14,9 @@ Axis = Literal["x", "y", "z"]
 _AXES = ("x", "y", "z")
 
 
-def special(what: str) -> Value:
+def special(what: str) -> i32:
     """A special register of the table's `index` operation."""
-    return Value(current().fa4("index", [], {"what": what}).result, i32, nonnegative=True)
+    return cast("i32", Value(current().fa4("index", [], {"what": what}).result, i32, nonnegative=True))
 
 
 def _axis(axis: Any) -> str:
@@ -25,7 +25,7 @@ def _axis(axis: Any) -> str:
     return str(axis)
 
 
-def _only(index: Value, number: Any, words: str) -> ConditionalBlock:
+def _only(index: Any, number: Any, words: str) -> ConditionalBlock:
     wanted = constant(number, i32) if is_number(number) else as_value(number, i32)
     return ConditionalBlock(lambda: compare("==", index, wanted), words)
 
@@ -33,7 +33,7 @@ def _only(index: Value, number: Any, words: str) -> ConditionalBlock:
 class Thread:
     """The threads of a CTA."""
 
-    def index(self, axis: Axis = "x") -> Value:
+    def index(self, axis: Axis = "x") -> i32:
         """This thread's index in the CTA along `axis`: %tid."""
         return special(f"thread.{_axis(axis)}")
 
@@ -49,7 +49,7 @@ class Thread:
 class Lane:
     """The lanes of a warp."""
 
-    def index(self) -> Value:
+    def index(self) -> i32:
         """This thread's lane, 0..31: %laneid."""
         return special("lane")
 
@@ -57,7 +57,7 @@ class Lane:
 class Warp:
     """The warps of a CTA."""
 
-    def index(self) -> Value:
+    def index(self) -> i32:
         """This thread's warp, thread / 32; the same register in all lanes, so branches on it do not diverge."""
         return special("warp")
 
@@ -74,7 +74,7 @@ class Warp:
 class Block:
     """The CTA."""
 
-    def index(self, axis: Axis = "x") -> Value:
+    def index(self, axis: Axis = "x") -> i32:
         """This CTA's index in the grid along `axis`: %ctaid."""
         return special(f"block.{_axis(axis)}")
 
@@ -93,7 +93,7 @@ class Block:
 class Grid:
     """The grid."""
 
-    def dim(self, axis: Axis = "x") -> Value:
+    def dim(self, axis: Axis = "x") -> i32:
         """CTAs of the grid along `axis`: %nctaid."""
         return special(f"grid_dim.{_axis(axis)}")
 
@@ -101,7 +101,7 @@ class Grid:
 class Cluster:
     """The CTAs that share distributed shared memory and a barrier."""
 
-    def rank(self) -> Value:
+    def rank(self) -> i32:
         """This CTA's rank in its cluster: %cluster_ctarank."""
         return special("cluster.rank")
 
@@ -110,11 +110,11 @@ class Cluster:
         x, y, z = current().cluster
         return x * y * z
 
-    def index(self, axis: Axis = "x") -> Value:
+    def index(self, axis: Axis = "x") -> i32:
         """This cluster's index in the grid along `axis`: %clusterid."""
         return special(f"cluster_id.{_axis(axis)}")
 
-    def block_index(self, axis: Axis = "x") -> Value:
+    def block_index(self, axis: Axis = "x") -> i32:
         """This CTA's index in its cluster along `axis`: %cluster_ctaid."""
         return special(f"cluster_block.{_axis(axis)}")
 

@@ -174,7 +174,7 @@ class Ring:
         self.empty.handle.owner.attributes["arrivals"] = arrivals
 
 
-class RingBlock(Block):
+class RingBlock(Block[Slot]):
     """The block of `fill` or `use`."""
 
     def __init__(self, ring: Ring, side: Side) -> None:

@@ -34,7 +34,7 @@ class RoleInfo:
         return 32 * self.warps
 
 
-class Role(Block):
+class Role(Block[RoleInfo]):
     """The block of a role; see `role`."""
 
     def __init__(self, name: str, warps: int, registers: int, first_warp: int | None) -> None:
