@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from fa4dsl.kernels.combine import CombineArrays, combine_arguments, combine_grid, combine_kernel
 from fa4dsl.kernels.combine_config import DESIGNS, CombineConfig
-from fa4dsl.kernels.combine_design import MEASURED, choose, measured_shape
+from fa4dsl.kernels.combine_design import choose, measured_shape
+from fa4dsl.kernels.combine_measured import MEASURED
 from fa4dsl.runtime.diagnostics import fail
 
 if TYPE_CHECKING:

@@ -144,11 +144,12 @@ def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...]) -> Plan:
     zeros = [f"not v{number}" for number, item in enumerate(parameters) if item.kind == "scalar" and item.dtype in ("f16", "f32", "f64")]
     refusals = [condition for item in steps for condition in item.refusals]
     unpack = "".join(f"a{number}, " for number in range(len(parameters))).strip()
-    get_stream: Callable[..., int] = current_stream(arguments, ordinal)
+    found = current_stream(arguments, ordinal)
+    get_stream: Callable[..., int] = found
     stream_argument = ""
-    if isinstance(get_stream, partial):
+    if isinstance(found, partial):
         # Called with its argument written out, a built-in function is faster than the object around it.
-        get_stream, stream_argument = get_stream.func, ", ".join(map(repr, get_stream.args))
+        get_stream, stream_argument = found.func, ", ".join(map(repr, found.args))
     lines = [
         f"try: {unpack or '()'} = arguments",
         "except ValueError: return False",

@@ -14,7 +14,8 @@ from pathlib import Path
 def main(folder: Path) -> None:
     from fa4dsl.kernels.combine import combine_kernel
     from fa4dsl.kernels.combine_config import CombineConfig
-    from fa4dsl.kernels.combine_design import MEASURED, choose, measured_shape
+    from fa4dsl.kernels.combine_design import choose, measured_shape
+    from fa4dsl.kernels.combine_measured import MEASURED
     from fa4dsl.runtime import save
 
     folder.mkdir(parents=True, exist_ok=True)
