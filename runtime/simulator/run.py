@@ -121,7 +121,7 @@ def _run(
         if error.code not in NOT_KNOWN:
             raise
         found = [Finding(replace(diagnostic, severity="warning"), "unsupported", incomplete=True) for diagnostic in error.diagnostics]
-        return Report(found, schedule.name, seed, elapsed(), launch.kernel, [d.message for d in error.diagnostics], None, texts)
+        return Report(found, schedule.name, seed, elapsed(), launch.kernel, [d.message for d in error.diagnostics], sources=texts)
     machine = build.machine
     if manifest is not None:
         machine.pool.set_entry(manifest.registers)
