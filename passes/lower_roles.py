@@ -152,7 +152,7 @@ def _check_budgets(info: KernelInfo, roles: list[tuple[ir.Operation, Role]], tar
             dict.fromkeys(f"{role.name} {role.warps} x 32 x {registers or launch}" for registers, _, role in budget.values())
         )
         first = next(iter(budget.values()))[1]
-        words: dict[str, Any] = {"total": f"{total:,}", "pool": f"{pool:,}", "launch": launch, "threads": info.threads, "listed": listed}
+        words = {"total": f"{total:,}", "pool": f"{pool:,}", "launch": launch, "threads": info.threads, "listed": listed}
         found.append(diagnostic("C034", *operation_frames(first), **words))
     return found
 
