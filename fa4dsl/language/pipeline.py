@@ -15,20 +15,35 @@
 
 Arrival counts, bytes, positions and phases are computed: the full barrier takes one arrival (the producer's, with the bytes of the loads
 it sees), the empty barrier one of each warp that uses the ring.
+
+In a cluster, CTAs that need the same tile load a part each and send it to all (TMA multicast):
+
+    ring = pipeline(stages=4, slot={"b": (bf16, (2, 64, 64), swizzle128)}, multicast=True)
+    cluster.sync()                                    # the barriers of all CTAs are initialised
+    ...
+            with ring.fill() as slot:                 # waits until the slot is free in every CTA
+                b_map.load(slot.b.part(rank), (row + 64 * rank, k), multicast="cluster")
+    ...
+    cluster.sync()                                    # nobody ends while peers send to it
+
+The empty barrier then takes the arrivals of the using warps of all CTAs of the cluster, each warp frees the slot in all of them, and the full
+barrier expects what all of them load. Every CTA goes round the ring equally often.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, Literal
 
 from fa4dsl.frontend import regions
-from fa4dsl.frontend.arithmetic import binary, select
+from fa4dsl.frontend.arithmetic import binary, compare, select
 from fa4dsl.frontend.convert import convert
 from fa4dsl.frontend.trace import Trace, current
 from fa4dsl.frontend.values import Value, constant, describe, is_integer, is_number
 from fa4dsl.language.barriers import Barrier, mbarrier
 from fa4dsl.language.blocks import Block
+from fa4dsl.language.indices import special
 from fa4dsl.language.roles import single_thread
 from fa4dsl.language.shared import ALIGNMENT, SharedArray, shared
 from fa4dsl.runtime.diagnostics import Frame, Location
@@ -96,21 +111,32 @@ class Slot:
 class SlotBarrier(Barrier):
     """The full barrier of the slot being filled; it adds up the bytes of the loads it sees."""
 
-    def __init__(self, barrier: Barrier, depth: int) -> None:
+    def __init__(self, barrier: Barrier, depth: int, shared_by_cluster: bool) -> None:
         super().__init__(barrier.handle, barrier.name, barrier.count, barrier.arrivals, barrier.scope, barrier.phases, barrier.index)
         self.depth = depth
+        self.shared_by_cluster = shared_by_cluster
         self.bytes = 0
 
     @property
     def slot(self) -> SlotBarrier:
         return self
 
-    def add_bytes(self, size: int) -> None:
-        """One load of `size` bytes. Raises L080 where it happens only sometimes."""
+    def add_bytes(self, size: int, multicast: Any = None) -> None:
+        """One load of `size` bytes by this CTA, and as many by each CTA that sends to it. Raises L080 where it happens only sometimes."""
         trace = current()
+        copies = 1
+        if multicast is not None:
+            from fa4dsl.language.tma import multicast_count
+
+            copies = multicast_count(multicast) if isinstance(multicast, str) else 0
+            if not self.shared_by_cluster:
+                trace.fail("L080", name=self.name, problem="a multicast load fills its slot, which needs pipeline(..., multicast=True)")
+            if not copies:
+                problem = 'a load into its slot is sent to a mask of ranks; in a ring the group is "cluster", "x", "y" or "z"'
+                trace.fail("L080", trace.place_of(multicast), name=self.name, problem=problem)
         if len(trace.divergence) > self.depth:
             trace.fail("L080", name=self.name, problem=f"a load into its slot stands under {trace.divergence[-1]}")
-        self.bytes += size
+        self.bytes += size * copies
 
 
 class Ring:
@@ -118,8 +144,10 @@ class Ring:
 
     run_time = True
 
-    def __init__(self, stages: int, slot: dict[str, Any], name: str) -> None:
+    def __init__(self, stages: int, slot: dict[str, Any], name: str, multicast: bool = False) -> None:
         trace = current()
+        self.multicast = multicast
+        """Whether peers fill the slots too: then a slot is freed in, and by, every CTA of the cluster."""
         self.name = name
         self.stages = stages
         self.place = trace.location
@@ -127,7 +155,7 @@ class Ring:
         for part, description in slot.items():
             self.arrays[part] = self._array(part, description)
         self.full = mbarrier(1, count=stages, name=f"{name}.full")
-        self.empty = mbarrier(1, count=stages, name=f"{name}.empty")
+        self.empty = mbarrier(1, count=stages, scope="cluster" if multicast else "cta", name=f"{name}.empty")
         self.positions: dict[Side, Position] = {}
         for side in ("fill", "use"):
             position = Position(name, side, stages)
@@ -170,7 +198,8 @@ class Ring:
         trace = current()
         if not self.consumers:
             trace.fail("L080", self.place, name=self.name, problem="nothing uses it: `ring.use()` is missing")
-        arrivals = trace.ir.IntegerAttr.get(trace.type("i64"), sum(self.consumers.values()))
+        users = sum(self.consumers.values()) * (prod(trace.cluster) if self.multicast else 1)
+        arrivals = trace.ir.IntegerAttr.get(trace.type("i64"), users)
         self.empty.handle.owner.attributes["arrivals"] = arrivals
 
 
@@ -195,7 +224,7 @@ class RingBlock(Block[Slot]):
             trace.fail("L080", place, name=ring.name, problem="fill() is executed by more than one thread")
         index, turn = position.index, position.turn
         ring.empty[index].wait(phase=turn ^ 1 if is_number(turn) else binary("^", turn, 1))
-        barrier = SlotBarrier(ring.full[index], len(trace.divergence))
+        barrier = SlotBarrier(ring.full[index], len(trace.divergence), ring.multicast)
         # The number of bytes is known when the block has been traced; a constant of its own is then given its value.
         zero = trace.ir.IntegerAttr.get(trace.type("i32"), 0)
         amount = Value(trace.create("arith.constant", results=["i32"], attributes={"value": zero}).result, i32)
@@ -219,20 +248,30 @@ class RingBlock(Block[Slot]):
         body(Slot(ring, None, index))
         trace.location = place
         trace.fa4("warp_sync", [constant(-1, i32).ir])
-        elected = Value(trace.fa4("elect").result, bool_)
-        regions.branch(trace, elected, place, "the release of a slot", lambda: ring.empty[index].arrive())
+        if ring.multicast:
+            # Lane r frees the slot in the CTA of rank r.
+            lane: Any = special("lane")
+            released = compare("<", lane, constant(prod(trace.cluster), i32))
+            words = "the release of a slot in every CTA"
+            regions.branch(trace, released, place, words, lambda: ring.empty.on(lane)[index].arrive())
+        else:
+            released = Value(trace.fa4("elect").result, bool_)
+            regions.branch(trace, released, place, "the release of a slot", lambda: ring.empty[index].arrive())
         trace.location = place
         position.advance()
 
 
-def pipeline(*, stages: int, slot: dict[str, Any], name: str = "ring") -> Ring:
+def pipeline(*, stages: int, slot: dict[str, Any], name: str = "ring", multicast: bool = False) -> Ring:
     """A ring of `stages` slots; see the module. `slot`: name to (dtype, shape) or (dtype, shape, swizzle) of one slot's arrays.
 
-    All threads of the CTA reach it, before the roles; `block.sync()` must follow before the first fill or use. Raises L080.
+    All threads of the CTA reach it, before the roles; `block.sync()` must follow before the first fill or use. With `multicast` CTAs of the
+    cluster fill each other's slots: `cluster.sync()` instead, and once more at the kernel's end. Raises L080.
     """
     trace = current()
     if not is_integer(stages) or not 1 <= stages <= 64:
         trace.fail("L021", trace.place_of(stages), needed="the number of stages (1 to 64)", given=describe(stages))
     if not isinstance(slot, dict) or not slot or not all(isinstance(part, str) and part.isidentifier() for part in slot):
         trace.fail("L080", trace.place_of(slot), name=name, problem="the slot is no dictionary from names to arrays")
-    return Ring(stages, slot, name)
+    if multicast and prod(trace.cluster) == 1:
+        trace.fail("L080", trace.location, name=name, problem="multicast needs a cluster: @kernel(cluster=...)")
+    return Ring(stages, slot, name, bool(multicast))

@@ -12,6 +12,7 @@ from fa4dsl.frontend.arithmetic import binary
 from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import as_value, constant, describe, is_integer, is_number
 from fa4dsl.language.barriers import Barrier
+from fa4dsl.language.indices import special
 from fa4dsl.language.shared import SharedArray, frame_of
 from fa4dsl.runtime.diagnostics import Frame, Location
 from fa4dsl.types import i16, i32
@@ -120,7 +121,9 @@ class MapValue:
             destination: a shared array whose shape is the box (leading ones may be left off); 128-byte aligned.
             coordinates: of the box's first element, outermost first; may be negative or past the end.
             barrier: the mbarrier that counts the bytes; not given for a ring's slot, which has its own.
-            multicast: a mask of CTA ranks that receive the box at the same place, and count it on the same barrier of theirs.
+            multicast: who receives the box, at the same place, and counts it on the same barrier of theirs: "cluster" for all CTAs of the
+                cluster, "x", "y" or "z" for those along that axis of it, or a mask of ranks. In a slot of a ring made with `multicast=True` by
+                word only: each CTA of the group then loads as much, and the slot expects all of it.
             out_of_bounds: what elements outside the array read as; part of the map.
 
         The whole box counts as bytes, whatever lies outside. Raises L090 to L094.
@@ -132,12 +135,11 @@ class MapValue:
         if not isinstance(signal, Barrier):
             trace.fail("L094", name=destination.name)
         if barrier is None:
-            destination.barrier.slot.add_bytes(size)
+            destination.barrier.slot.add_bytes(size, multicast)
         operands = [self.handle, destination.allocation.handle, destination.offset_value(), *signal.operands()]
         attributes = {"bytes": size, "cache": cache}
         if multicast is not None:
-            mask = (constant(multicast, i16) if is_number(multicast) else as_value(multicast, i16)).ir
-            trace.fa4("tma_load_multicast", [*operands, mask, *items], attributes)
+            trace.fa4("tma_load_multicast", [*operands, multicast_mask(multicast), *items], attributes)
         else:
             trace.fa4("tma_load", [*operands, *items], attributes)
 
@@ -151,6 +153,35 @@ class MapValue:
         size = self._use(source, len(items), None)
         operands = [self.handle, source.allocation.handle, source.offset_value(), *items]
         current().fa4("tma_store", operands, {"reduce": reduce or "none", "bytes": size, "cache": cache})
+
+
+def multicast_mask(group: Any) -> Any:
+    """The mask of ranks, i16, that `multicast=` stands for: bit r is the CTA of rank r. Raises L080 for another word."""
+    trace = current()
+    if not isinstance(group, str):
+        return (constant(group, i16) if is_number(group) else as_value(group, i16)).ir
+    size_x, size_y, size_z = trace.cluster
+    if group == "cluster":
+        return constant(_signed(2 ** (size_x * size_y * size_z) - 1), i16).ir
+    strides = {"x": (size_x, 1), "y": (size_y, size_x), "z": (size_z, size_x * size_y)}
+    if group not in strides:
+        trace.fail("L080", trace.place_of(group), name="multicast", problem=f'there is no group {group!r}: "cluster", "x", "y" or "z"')
+    count, stride = strides[group]
+    along = sum(1 << (stride * step) for step in range(count))
+    # The group's first CTA has coordinate 0 on the axis.
+    rank: Any = special("cluster.rank")
+    own: Any = special(f"cluster_block.{group}")
+    return (constant(along, i32) << (rank - own * stride)).to(i16).ir
+
+
+def multicast_count(group: Any) -> int:
+    """How many CTAs `multicast="cluster"` (or an axis) reaches."""
+    size_x, size_y, size_z = current().cluster
+    return {"cluster": size_x * size_y * size_z, "x": size_x, "y": size_y, "z": size_z}.get(group, 0)
+
+
+def _signed(mask: int) -> int:
+    return mask - (1 << 16) if mask >= 1 << 15 else mask
 
 
 class RaggedMapValue(MapValue):
@@ -229,13 +260,12 @@ def bulk_load(
 ) -> None:
     """Copies contiguous bytes from global memory (a pointer) into a shared array; they complete on `barrier`. Executed by one thread.
 
-    `bytes`: by default the whole array; a multiple of 16. Both addresses are 16-byte aligned. `multicast`: mask of CTA ranks.
+    `bytes`: by default the whole array; a multiple of 16. Both addresses are 16-byte aligned. `multicast`: as for `MapValue.load`.
     """
     trace = current()
     operands = [destination.allocation.handle, destination.offset_value(), source.ir, _bytes_of(destination, bytes), *barrier.operands()]
     if multicast is not None:
-        mask = (constant(multicast, i16) if is_number(multicast) else as_value(multicast, i16)).ir
-        trace.fa4("bulk_load_multicast", [*operands, mask], {"cache": cache})
+        trace.fa4("bulk_load_multicast", [*operands, multicast_mask(multicast)], {"cache": cache})
     else:
         trace.fa4("bulk_load", operands, {"cache": cache})
 

@@ -11,7 +11,7 @@ import pytest
 from fa4dsl import BoundKernel
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-NAMES = ("vector_add", "dsmem_rotate", "warp_reduction", "tma_ring", "wgmma_gemm", "flash_attention")
+NAMES = ("vector_add", "dsmem_rotate", "warp_reduction", "tma_ring", "multicast_ring", "wgmma_gemm", "flash_attention")
 
 
 @pytest.mark.parametrize("schedule", ["eager", "late", "random"])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from language_running import launch, load_text
 
-from fa4dsl import Constexpr, Fa4dslError, Kernel, Pointer, TensorMap, block, f32, grid, i32, kernel, shared, static_assert, thread, u64
+from fa4dsl import Constexpr, Fa4dslError, Kernel, Pointer, TensorMap, block, elect, f32, grid, i32, kernel, shared, static_assert, thread, u64
 from fa4dsl.runtime.manifest import TensorMapTemplate
 
 
@@ -71,8 +71,9 @@ def test_manifest_says_what_the_source_says() -> None:
 @kernel(threads=32)
 def boxes(source: TensorMap, target: TensorMap):
     tile = shared(f32, (1, 8, 32))
-    target.store(tile.part(0), (0, 0, 0))
-    source.store(tile, (0, 0, 0, 0, 0))
+    with elect():
+        target.store(tile.part(0), (0, 0, 0))
+        source.store(tile, (0, 0, 0, 0, 0))
 
 
 def test_boxes_come_from_the_arrays() -> None:

@@ -28,7 +28,13 @@ def fences(module: Any) -> list[Any]:
 
 @pytest.mark.parametrize(
     ("example", "name", "count"),
-    [("wgmma_gemm", "gemm", 0), ("flash_attention", "attention", 0), ("tma_ring", "column_sums", 1), ("cluster_sum", "cluster_sum", 1)],
+    [
+        ("wgmma_gemm", "gemm", 0),
+        ("flash_attention", "attention", 0),
+        ("tma_ring", "column_sums", 1),
+        ("multicast_ring", "products", 1),
+        ("cluster_sum", "cluster_sum", 1),
+    ],
 )
 def test_no_more_than_needed(example: str, name: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """wgmma reads what TMA wrote, both through the async proxy: none. Ordinary loads from a slot: one for each release."""

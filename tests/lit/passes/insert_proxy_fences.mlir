@@ -206,3 +206,48 @@ module { gpu.module @kernels {
     return
   }
 } }
+
+// -----
+
+// A slot that the CTAs of a cluster fill for each other: lane r frees it in the CTA of rank r, after the fence of every reading lane.
+// CHECK-LABEL: @refilled_by_the_cluster
+// CHECK: llvm.load
+// CHECK-NEXT: "fa4.fence_proxy_async"() {inserted = true, space = "shared::cta"}
+// CHECK-NEXT: "fa4.warp_sync"
+// CHECK-NOT: fence_proxy_async
+// CHECK: return
+module { gpu.module @kernels {
+  func.func @refilled_by_the_cluster(%in: !llvm.ptr<1>, %n: i32) attributes {fa4.kernel, fa4.block = array<i32: 64, 1, 1>, fa4.cluster = array<i32: 2, 1, 1>} {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %both = arith.constant 3 : i16
+    %all = arith.constant -1 : i32
+    %bytes = arith.constant 64 : i32
+    %tile = "fa4.shared_alloc"() {name = "tile", dtype = f32, shape = array<i64: 32>, alignment = 128 : i64, swizzle = "none"} : () -> !fa4.shared
+    %full = "fa4.mbarrier_alloc"() {name = "full", count = 1 : i64, arrivals = 1 : i64, scope = "cta"} : () -> !fa4.mbarrier
+    %empty = "fa4.mbarrier_alloc"() {name = "empty", count = 1 : i64, arrivals = 2 : i64, scope = "cluster"} : () -> !fa4.mbarrier
+    scf.execute_region {
+      scf.for %i = %zero to %n step %one : i32 {
+        "fa4.mbarrier_wait"(%empty, %zero, %one) {order = "acquire", scope = "cluster"} : (!fa4.mbarrier, i32, i32) -> ()
+        "fa4.bulk_load_multicast"(%tile, %zero, %in, %bytes, %full, %zero, %both) : (!fa4.shared, i32, !llvm.ptr<1>, i32, !fa4.mbarrier, i32, i16) -> ()
+      }
+      scf.yield
+    } {fa4.role = {first_warp = 0 : i32, name = "producer", registers = 0 : i32, warps = 1 : i32}}
+    scf.execute_region {
+      %p = "fa4.shared_address"(%tile, %zero) : (!fa4.shared, i32) -> !llvm.ptr<3>
+      %lane = "fa4.index"() {what = "lane"} : () -> i32
+      %frees = arith.cmpi slt, %lane, %two : i32
+      scf.for %i = %zero to %n step %one : i32 {
+        "fa4.mbarrier_wait"(%full, %zero, %zero) {order = "acquire", scope = "cta"} : (!fa4.mbarrier, i32, i32) -> ()
+        %x = llvm.load %p : !llvm.ptr<3> -> f32
+        "fa4.warp_sync"(%all) : (i32) -> ()
+        scf.if %frees {
+          "fa4.mbarrier_arrive_remote"(%empty, %zero, %lane) {count = 1 : i64, order = "release", scope = "cluster"} : (!fa4.mbarrier, i32, i32) -> ()
+        }
+      }
+      scf.yield
+    } {fa4.role = {first_warp = 1 : i32, name = "consumer", registers = 0 : i32, warps = 1 : i32}}
+    return
+  }
+} }
