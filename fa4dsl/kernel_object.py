@@ -233,6 +233,7 @@ def kernel(
     min_blocks: int = 0,
     max_registers: int = 0,
     fences: Literal["automatic", "manual"] = "automatic",
+    target: str = "sm_90a",
 ) -> Kernel: ...
 
 
@@ -245,6 +246,7 @@ def kernel(
     min_blocks: int = 0,
     max_registers: int = 0,
     fences: Literal["automatic", "manual"] = "automatic",
+    target: str = "sm_90a",
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
@@ -256,6 +258,7 @@ def kernel(
     min_blocks: int = 0,
     max_registers: int = 0,
     fences: Literal["automatic", "manual"] = "automatic",
+    target: str = "sm_90a",
 ) -> Any:
     """Decorator: makes a Python function a kernel.
 
@@ -268,8 +271,9 @@ def kernel(
         min_blocks: CTAs that must fit on an SM together; caps registers.
         max_registers: registers a thread may use (.maxnreg).
         fences: "automatic" lets the compiler insert proxy fences, "manual" leaves them to the author and reports what is missing.
+        target: "sm_90a" (Hopper) or "sm_100a" (Blackwell, which has no wgmma: C035). Raises C014 for another when it is compiled.
     """
-    options = KernelOptions(threads, cluster, min_blocks, max_registers, fences)
+    options = KernelOptions(threads, cluster, min_blocks, max_registers, fences, target)
     if fences not in ("automatic", "manual"):
         fail("L058", given=fences)
     if function is not None:

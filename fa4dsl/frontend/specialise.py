@@ -34,6 +34,7 @@ class KernelOptions:
     min_blocks: int = 0
     max_registers: int = 0
     fences: str = "automatic"
+    target: str = "sm_90a"
 
 
 @dataclass
@@ -94,6 +95,7 @@ def trace_kernel(source: Source, options: KernelOptions, constants: Mapping[str,
     from mlir import ir
 
     from fa4dsl.passes.dialect.definition import new_context
+    from fa4dsl.passes.target import DEFAULT, target_named
 
     function = source.function
     where = source.location(source.node)
@@ -103,7 +105,10 @@ def trace_kernel(source: Source, options: KernelOptions, constants: Mapping[str,
     with context, ir.Location.file(source.file, where.line, where.column, context=context):
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
-            container = ir.Operation.create("gpu.module", attributes={"sym_name": ir.StringAttr.get("kernels")}, regions=1)
+            named = {"sym_name": ir.StringAttr.get("kernels")}
+            if options.target != DEFAULT:
+                named["targets"] = ir.Attribute.parse(f'[#nvvm.target<chip = "{target_named(options.target).chip}">]')
+            container = ir.Operation.create("gpu.module", attributes=named, regions=1)
         inner = container.regions[0].blocks.append()
         types = [ir.Type.parse("!fa4.tensor_map" if isinstance(item, type) else item.mlir) for item in parameters.values()]
         with ir.InsertionPoint(inner):
