@@ -1,6 +1,6 @@
 """Writes docs/comparison.md: public bugs, as this simulator and NumSim see them.
 
-Our column is what ``fa4dsl simulate`` prints for the fault and its twin in tests/bugs/corpus, run anew each time; NumSim's is what its
+Our column is what ``fa4dsl simulate`` prints for the fault and its twin in tests/bugs, run anew each time; NumSim's is what its
 released version 0.1.2 printed when each bug was written for it by hand in TIRx. ``--check`` says whether the page is current.
 """
 
@@ -15,12 +15,12 @@ from fa4dsl.runtime.simulator.run import simulate
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "comparison.md"
-CORPUS = Path("tests/bugs/corpus")
+CASES = Path("tests/bugs")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One public bug: its folder in the corpus, who met it, and NumSim's answers for the fault and its twin."""
+    """One bug: its folder in the corpus or its name below tests/bugs, who met it, and NumSim's answers for the fault and its twin."""
 
     folder: str
     title: str
@@ -51,6 +51,21 @@ ROWS = (
         "clean or a **false error**, by the fence's spelling",
     ),
     Row("b30_early_return_touched", "early return, and the CTA's memory is touched", "sgl-project/sglang#25574", "not tried", "incomplete"),
+    Row("cases/refill_without_fence", "slot read, then refilled by TMA, no proxy fence", "", "error"),
+    Row("cases/bulk_store_wait_too_shallow", "bulk store's source rewritten: `wait_group.read` one too shallow", "", "error"),
+    Row("extra/map_other_cta_no_acquire", "tensor map changed by another CTA, no acquire fence", "", "not tried", "not tried"),
+    Row("cases/named_barrier_arrive_missing", "named barrier: the arrive is missing", "", "error: deadlock 32/64"),
+    Row("cases/named_barrier_two_pairs", "one named barrier for two pairs of warps", "", "race check **clean**, sync check error"),
+    Row("cases/multicast_mask_one_cta", "multicast mask leaves a CTA out", "", "error: deadlock, mask not shown"),
+    Row("cases/live_barrier_overwritten", "TMA writes over a live mbarrier", "", "**clean**"),
+    Row("cases/circular_wait", "two roles wait for each other", "", "error: deadlock, cycle not stated"),
+    Row("cases/register_pool", "`setmaxnreg.inc` beyond the pool", "", "error, no register arithmetic"),
+    Row("cases/swizzle_mismatch", "TMA's swizzle is not the wgmma descriptor's", "", "not tried: wgmma unsupported", "not tried"),
+    Row("cases/phase_skipped", "a phase that nobody waited for", "", "error"),
+    Row("cases/wgmma_accumulators_early", "accumulators read before `wgmma.wait_group`", "", "not tried: wgmma unsupported", "not tried"),
+    Row("cases/relaxed_cluster_arrive", "cluster barrier with a relaxed arrive", "", "error"),
+    Row("cases/st_async_not_awaited", "`st.async` that nobody waits for", "", "error"),
+    Row("cases/uninitialised_shared", "shared memory read and never written", "", "review"),
 )
 
 HEAD = """\
@@ -58,11 +73,13 @@ HEAD = """\
 
 # Public bugs: this simulator and NumSim
 
-Each row is a bug that somebody reported in public, as small PTX (nvcc's, from the `.cu` beside it) with a correct twin. Our columns are
+Each row is a bug that somebody reported in public (with who met it), or one of the kinds that NumSim was tried on, as small PTX (nvcc's, from the `.cu` beside it) with a correct twin. Our columns are
 the output of `fa4dsl simulate`; run any of them yourself:
 
 ```console
 $ fa4dsl simulate tests/bugs/corpus/b12_peer_exited/fault.ptx --launch tests/bugs/corpus/b12_peer_exited/fault.launch.json --output out
+...
+$ fa4dsl simulate tests/bugs/cases/live_barrier_overwritten.fault.ptx --launch tests/bugs/cases/live_barrier_overwritten.launch.json --output out
 ...
 ```
 
@@ -76,10 +93,17 @@ out otherwise on both sides; its unreleased rewrite checks scopes too.
 """
 
 
+def files(folder: str, case: str) -> tuple[Path, Path]:
+    """PTX and launch of a case, from the root of the repository."""
+    if "/" in folder:
+        return CASES / f"{folder}.{case}.ptx", CASES / f"{folder}.launch.json"
+    return CASES / "corpus" / folder / f"{case}.ptx", CASES / "corpus" / folder / f"{case}.launch.json"
+
+
 def verdict(folder: str, case: str) -> str:
     """What `fa4dsl simulate` says about one case: the verdict, with the codes of its findings."""
-    place = ROOT / CORPUS / folder
-    report = simulate((place / f"{case}.ptx").read_text(encoding="utf-8"), load_launch(place / f"{case}.launch.json"))
+    ptx, launch = files(folder, case)
+    report = simulate((ROOT / ptx).read_text(encoding="utf-8"), load_launch(ROOT / launch))
     codes = sorted({finding.diagnostic.code for finding in report.findings})
     links = ", ".join(f"[{code}](codes/{code}.md)" for code in codes)
     return f"{report.verdict}: {links}" if links else report.verdict
