@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +12,25 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 Row: TypeAlias = npt.NDArray[Any]
 Selection: TypeAlias = slice | Ints
 """A slice with start and stop, or sorted thread numbers."""
+
+
+def grouped(keys: npt.NDArray[Any]) -> list[tuple[int, Ints | slice]]:
+    """(key, where it stands) for each distinct key, in rising order; one pass over keys that are sorted already."""
+    count = len(keys)
+    if not count:
+        return []
+    steps = keys[1:] - keys[:-1]
+    if not steps.any():
+        return [(int(keys[0]), slice(0, count))]
+    order = None
+    if (steps < 0).any():
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        steps = keys[1:] - keys[:-1]
+    edges = [0, *(np.flatnonzero(steps) + 1).tolist(), count]
+    if order is None:
+        return [(int(keys[a]), slice(a, b)) for a, b in itertools.pairwise(edges)]
+    return [(int(keys[a]), order[a:b]) for a, b in itertools.pairwise(edges)]
 
 
 def compact(threads: Ints) -> Selection:

@@ -166,8 +166,9 @@ class Clocks:
             facts = facts | self.facts.sets[number]
         epochs = self.epoch[threads]
         ctas = frozenset(distinct(self.of.cta[threads]))
-        for cta in ctas:
-            facts = facts | Facts(started=1 << cta)
+        if self.of.cluster_size > 1:  # elsewhere nobody can ask whether a peer runs
+            for cta in ctas:
+                facts = facts | Facts(started=1 << cta)
         token = ReleaseToken(site, threads, epochs, ctas, scope, facts)
         numbers, fact_numbers = self.clock[threads], self.fact[threads]
         bases = {number: self.rows_of[number] or {} for number in distinct(numbers)}
@@ -186,7 +187,7 @@ class Clocks:
         snapshot = token.snapshot.select(keep)
         ctas = frozenset(distinct(self.of.cta[snapshot.threads]))
         facts = snapshot.all_facts()
-        for cta in ctas:
+        for cta in ctas if self.of.cluster_size > 1 else ():
             facts = facts | Facts(started=1 << cta)
         part = ReleaseToken(token.site, snapshot.threads, snapshot.epochs, ctas, token.scope, facts)
         part.snapshot, part.numbering = snapshot, self.of

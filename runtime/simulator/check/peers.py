@@ -15,6 +15,7 @@ from fa4dsl.runtime.simulator.check.facts import NOTHING, Facts
 from fa4dsl.runtime.simulator.check.findings import Findings, build
 from fa4dsl.runtime.simulator.check.operations import Operation
 from fa4dsl.runtime.simulator.check.token import HB
+from fa4dsl.runtime.simulator.selection import grouped
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -91,8 +92,8 @@ class Peers:
             seen[columns] = np.maximum(seen[columns], token.epochs[same])
 
     def exit(self, site: Instruction, threads: Ints) -> None:
-        for cta in distinct(self.of.cta[threads]):
-            mine = threads[self.of.cta[threads] == cta]
+        for cta, where in grouped(self.of.cta[threads]):
+            mine = threads[where]
             self.exited[cta] += len(mine)
             self.last_exit[cta] = site
             cluster = cta // self.of.cluster_size

@@ -11,7 +11,7 @@ from fa4dsl.runtime.simulator.barriers import NamedBarrier, Waiting
 from fa4dsl.runtime.simulator.decoder import Decoder, handles
 from fa4dsl.runtime.simulator.instructions.warp import warp_sync
 from fa4dsl.runtime.simulator.program import Step
-from fa4dsl.runtime.simulator.selection import Ints, Row, Selection, size
+from fa4dsl.runtime.simulator.selection import Ints, Row, Selection, grouped, size
 from fa4dsl.runtime.simulator.waiting import Arrival
 
 
@@ -126,8 +126,8 @@ def _named(
         needs = np.zeros(len(numbers), np.int64) if count is None else count[ready].astype(np.int64)
         group = (grid.cta[ready] << 40) | (ids.astype(np.int64) << 20) | needs
         touched: list[tuple[int, int]] = []
-        for one in np.unique(group).tolist():
-            part = numbers[group == one]
+        for one, where in grouped(group):
+            part = numbers[where]
             if one >> 20 & 0xFFFFF > 15:
                 problem(int(part[0]), f"barrier id {one >> 20 & 0xFFFFF}", "use ids 0 to 15")
             arrive(one >> 40, one >> 20 & 0xFFFFF, part, one & 0xFFFFF)
