@@ -24,9 +24,12 @@ def ptxas() -> str:
     """The assembler of the PATH, or of the nvidia-cuda-nvcc wheel."""
     found = shutil.which("ptxas")
     if found is None:
-        from fa4dsl.passes.assemble import find_ptxas  # type: ignore[import-not-found,unused-ignore]
+        from fa4dsl.passes.tools import find_tool
 
-        found = str(find_ptxas())
+        tool = find_tool("ptxas")
+        if tool is None:
+            raise FileNotFoundError("no ptxas on PATH nor in the nvidia-cuda-nvcc wheel")
+        found = str(tool)
     return found
 
 

@@ -61,7 +61,7 @@ def compare(program: Program, hardware: bytes, check: bool | None = None) -> Dif
     return Difference(program, -1, "byte of o", first, int(theirs[first]), int(ours[first]), int((ours != theirs).sum()))
 
 
-_SHORT = ("f16", "bf16", "f16x2", "bf16x2", "s16", "f64")
+_JOINED = ("f16", "bf16", "f16x2", "bf16x2", "s16", "f32", "f64")
 
 
 def assembler(difference: Difference) -> str:
@@ -83,14 +83,14 @@ def assembler(difference: Difference) -> str:
                 (w for w in (writers.get(r, "") for line in inner for r in _REGISTER.findall(line)[1:]) if w.startswith(("abs", "neg"))),
                 writer,
             )
-        if writer.startswith(("abs.", "neg.")) and writer.rsplit(".", 1)[1] in _SHORT:
+        if writer.startswith(("abs.", "neg.")) and writer.rsplit(".", 1)[1] in _JOINED:
             return "abs or neg joined with the instruction that uses it"
         if statement.startswith("cvt") and re.search(r"\.[us]\d+$", statement) and re.search(r"cvt\.r[nzmp]i.*\.b?f\d+$", writer):
             return "two conversions, by way of an integer, made one"
         if re.search(r"i(\.ftz)?(\.sat)?\.[us]\d+\.b?f16$", statement) and re.search(r"\.(f16\.bf16|bf16\.f16)$", writer):
             return "two conversions, between f16 and bf16 and to an integer, made one"
-        if ".sat" in writer and writer.endswith("f32") and not re.search(r"\.f32(\.|$)", statement):
-            return "the bits of a result in [0, 1] taken for a number of their own"
+        if writer.endswith(".f32") and (re.fullmatch(r"sh[lr]\.[bus]64", statement) or (".sat" in writer and statement.startswith("abs"))):
+            return "the bits of an f32 result, as a shift amount or packed pair, not taken as they are"
         if statement.startswith(("div", "rem")) and writer.startswith("lop3"):
             return "division by a zero known beforehand"
     if statement == "cvt.s8.u64":

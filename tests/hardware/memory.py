@@ -80,7 +80,7 @@ def accesses(name: str, seed: int) -> Program:
     return builder.finish()
 
 
-ATOMICS = (
+ATOMICS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("add", ("u32", "s32", "u64")),
     ("min", ("u32", "s32", "u64", "s64")),
     ("max", ("u32", "s32", "u64", "s64")),
@@ -88,7 +88,7 @@ ATOMICS = (
     ("or", ("b32", "b64")),
     ("xor", ("b32", "b64")),
 )
-OWN_ATOMICS = (
+OWN_ATOMICS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("add", ("u32", "s32", "u64", "f32", "f64", "noftz.f16", "noftz.f16x2", "noftz.bf16", "noftz.bf16x2")),
     ("min", ("u32", "s32", "u64", "s64")),
     ("max", ("u32", "s32", "u64", "s64")),

@@ -5,7 +5,7 @@ What an H200 answered is recorded in docs/hardware.md; where the answer is a val
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hardware.builder import Builder
 from hardware.faults import faults
@@ -18,7 +18,7 @@ NAN16 = ("0x7f81", "0x7fc0", "0xffa5", "0x7fff", "0xffc0")
 NANH = ("0x7c01", "0x7e00", "0xfda5", "0x7fff", "0xfe00")
 
 
-def _each(name: str, mnemonics: list[str], width: int, columns: list[tuple[str, ...]], result: int | None = None) -> Program:
+def _each(name: str, mnemonics: Sequence[str], width: int, columns: Sequence[tuple[str, ...]], result: int | None = None) -> Program:
     """Every mnemonic on every column of operands; the operands come from registers that the assembler cannot see through."""
     builder = Builder(name, "question", 0, block=32, check=False)
     zero = {16: builder.fresh(16), 32: builder.fresh(32), 64: builder.fresh(64)}

@@ -209,7 +209,8 @@ def mix(x: Words) -> Words:
     with np.errstate(over="ignore"):
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return x ^ (x >> np.uint64(31))
+        mixed: Words = x ^ (x >> np.uint64(31))
+        return mixed
 
 
 def random_words(seed: int, count: int) -> Words:
@@ -229,7 +230,8 @@ def _float_like(words: Words, kind: str) -> Words:
     shift = np.uint64(mantissa_bits) - ((words >> np.uint64(58)) % np.uint64(min(6, mantissa_bits)) + np.uint64(1))
     mantissa = np.where(sparse, (mantissa >> shift) << shift, mantissa)
     sign = (words >> np.uint64(63)) << np.uint64(width - 1)
-    return sign | (exponent << np.uint64(mantissa_bits)) | mantissa
+    number: Words = sign | (exponent << np.uint64(mantissa_bits)) | mantissa
+    return number
 
 
 def _whole(kind: str, words: Words) -> Words:
@@ -247,7 +249,8 @@ def _whole(kind: str, words: Words) -> Words:
     codes = {"e4m3": [0, 0x38, 0x40, 0x44], "e5m2": [0, 0x3C, 0x40, 0x42]}[kind]
     size = np.abs(number.reshape(-1, 8)[:, :4])
     code = np.array(codes, np.uint8)[size] | np.where(number.reshape(-1, 8)[:, :4] < 0, np.uint8(0x80), np.uint8(0))
-    return code.copy().view(np.uint32).reshape(-1)
+    packed: Words = code.copy().view(np.uint32).reshape(-1)
+    return packed
 
 
 def _real(kind: str, words: Words, picks: Words) -> Words:
@@ -255,7 +258,8 @@ def _real(kind: str, words: Words, picks: Words) -> Words:
     if kind == "f32":
         return np.where(picks % np.uint64(16) == 0, np.uint64(0), _float_like(words, kind)).astype(np.uint32)
     low = np.where(picks % np.uint64(16) == 0, np.uint64(0), _float_like(words, kind))
-    return (low | _float_like(picks, kind) << np.uint64(16)).astype(np.uint32)
+    pair: Words = (low | _float_like(picks, kind) << np.uint64(16)).astype(np.uint32)
+    return pair
 
 
 def make(flavour: str, seed: int, count: int) -> Words:
@@ -276,7 +280,7 @@ def make(flavour: str, seed: int, count: int) -> Words:
         # infinities and NaNs become numbers of a middling exponent
         return np.where(bits & exponent == exponent, bits & ~np.uint64(0x7 << 60), bits)
     if flavour == "byte":
-        return (words & np.uint64(0xFF)).astype(dtype)
+        return np.asarray(words & np.uint64(0xFF), dtype)
     if flavour == "small":
         return (words % np.uint64(41)).astype(dtype)
     if flavour.endswith(("m3x2", "m2x2")):
