@@ -107,7 +107,7 @@ def test_trailing_ranks_empty(design: Any) -> None:
     right(case)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 31, 32, 33, 64, 100, 127, 128])
+@pytest.mark.parametrize("rows", [1, 33, 77, 128])
 def test_rows_of_a_tile(rows: int) -> None:
     """Any number of valid rows, at any start, any head; the output begins its buffer, so nothing in front of it may be needed."""
     right(CombineCase(CombineConfig(2, 64, 128, "pull"), rows, tiles=2, heads=2, seed=rows, rows_in_front=0))
@@ -118,7 +118,14 @@ def test_rows_of_a_tile_with_the_other_designs() -> None:
         right(CombineCase(CombineConfig(6, 80, 16, design), rows, tiles=2, heads=2, seed=rows, rows_in_front=0))  # type: ignore[arg-type]
 
 
-SWIZZLES = [(s, o, d) for s in ("32B", "64B", "128B") for o, d in (("bf16", 128), ("f32", 128), ("e4m3", 256), ("f16", 96))]
+SWIZZLES = [
+    ("32B", "bf16", 128),
+    ("32B", "e4m3", 256),
+    ("64B", "f32", 128),
+    ("64B", "f16", 96),
+    ("128B", "bf16", 96),
+    ("128B", "e5m2", 256),
+]
 
 
 @pytest.mark.parametrize(("swizzle", "output", "depth"), SWIZZLES)
@@ -214,13 +221,13 @@ def test_choice_for_what_was_not_measured() -> None:
 @given(
     st.sampled_from(PARTITIONS),
     st.sampled_from(DEPTHS),
-    st.integers(1, 24),
+    st.integers(1, 12),
     st.sampled_from(WIDE),
     st.sampled_from(OUTPUTS),
     st.sampled_from([0, 32, 96, 256]),
     st.integers(0, 2**31),
 )
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_any_exchange(partitions: int, depth: int, rows: int, design: str, output: str, threads: int, seed: int) -> None:
     run = run_splitk_combine(
         partitions, depth, rows, 1, 1, seed, device="simulator", design=design, threads=threads, output=output, schedule="random"
