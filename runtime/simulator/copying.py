@@ -154,3 +154,29 @@ def start(
         groups_of(machine).bulk_open.setdefault(thread, []).append(operation)
     tell_counters(machine, operation, kind, reads, writes)
     return machine.asynchronous.issue(operation)
+
+
+def start_stores(
+    machine: Machine, site: Instruction, numbers: Ints, places: Ints, size: int, signal: int, write: Callable[[], None]
+) -> Operation:
+    """Issues one st.async of several threads that signal the same barrier, as one operation: `size` bytes at each of `places`."""
+    checker, grid = machine.checker, machine.grid
+    thread, number = int(numbers[0]), None
+    if checker is not None:
+        base = grid.first_cta * grid.shared_stride
+        threads = grid.event_thread[numbers]
+        remote = bool((grid.cta[numbers] != signal // grid.shared_stride).any())
+        checker.mbarrier_access(site, threads, np.full(len(threads), signal + base, np.int64), "complete_tx", remote)
+        number = checker.store_begin(site, threads, places + base, size)
+    barrier = machine.mbarriers.find(site, thread, signal)
+
+    def land(token: Token | None) -> None:
+        write()
+        # More bytes than the phase still expects may belong to the next one: then they are counted store by store.
+        parts = len(numbers) if 0 < barrier.transactions < len(numbers) * size else 1
+        for _ in range(parts):
+            machine.mbarriers.complete(site, thread, signal, len(numbers) * size // parts, token)
+
+    operation = Operation(site, thread, lambda: None, land, number)
+    tell_counters(machine, operation, "st_async", (), [shared_range(machine, places, size)])
+    return machine.asynchronous.issue(operation)

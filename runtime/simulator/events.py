@@ -165,6 +165,10 @@ class Checker(Protocol):
         `source_size` read by each. Returns one operation number for all; `async_waited` with that number completes it only for the threads that it names. Needs no
         `async_read_done`/`async_write_done` except through cp.async.mbarrier.arrive: there call `async_waited` for the thread, then take its `release` token."""
 
+    def store_begin(self, site: Instruction, threads: Ints, destinations: Ints, size: int) -> int:
+        """One st.async instruction executed by `threads`, all of which signal one mbarrier: `size` bytes at each shared destination, in the generic proxy.
+        Returns one operation number for all; its `async_write_done` publishes all the bytes."""
+
     def async_read_done(self, operation: int) -> None:
         """The sources have been read (in the machine's schedule)."""
 

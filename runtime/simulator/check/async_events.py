@@ -144,13 +144,36 @@ class AsynchronousEvents(MemoryEvents):
         check.write(Observer(agents, mine), granules.reshape(-1), info, np.zeros(len(mine), np.int32))
         return operation.number
 
+    def store_begin(self, site: Instruction, threads: Ints, destinations: Ints, size: int) -> int:
+        threads = threads.astype(np.int32, copy=False)
+        target = int(destinations[0] // self.stride)
+        writes = [Range("shared", destinations, size)]
+        operation = Operation(len(self.operations), "st_async", site, int(threads[0]), threads, (), writes, size=size)
+        operation.destinations = destinations
+        operation.epoch = int(self.clocks.epoch[threads[0]])
+        operation.target_ctas = frozenset({target})
+        self.operations.append(operation)
+        self.peers.access(site, threads, np.full(len(threads), target, np.int32), f"a {operation.words}", asynchronous=True)
+        if self.barriers.any_live:
+            barrier = self.barriers.touched(site, destinations, size)
+            if barrier is not None:
+                self.barriers.overwritten(site, int(threads[0]), barrier, f"a {operation.words}", True)
+        check = self.spaces["shared"]
+        granules = check.shadow.index(destinations, size)
+        mine = np.repeat(threads, granules.shape[1])
+        agents = np.full(len(mine), self.first_operation + operation.number, np.int32)
+        info = pack(self._site(site), 0, False, 1, False)
+        check.write(Observer(agents, mine, False), granules.reshape(-1), info, np.zeros(len(mine), np.int32))
+        return operation.number
+
     def async_read_done(self, operation: int) -> None:
         self.operations[operation].read_done = True
 
     def async_write_done(self, operation: int) -> Token:
         done = self.operations[operation]
         done.read_done = done.write_done = True
-        started = 1 << int(self.of.cta[done.thread])
+        issuers = [done.thread] if done.group is None else done.group
+        started = sum(1 << cta for cta in distinct(self.of.cta[issuers]))
         whole = Knowledge({}, Facts(1 << operation, 1 << operation, 0, started))
         for target, number in done.parts.items():
             self.operations[number].read_done = self.operations[number].write_done = True

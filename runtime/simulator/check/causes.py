@@ -73,7 +73,7 @@ class Causes(Evidence):
         if ("pair", key) in self.findings or (conflict.bridged and ("pair", twin) in self.findings):
             return
         self.findings.remove(("pair", twin))  # an unordered pair says more than its missing proxy fence
-        prior, current = self.access(conflict.prior), self.access(conflict.current)
+        prior, current = self.access(conflict.prior, conflict.address), self.access(conflict.current, conflict.address)
         where = self.naming.address(conflict.space, conflict.address, min(prior.size, current.size))
         made = self._proxy(prior, current, where) if conflict.bridged else self._race(prior, current, where)
         self.findings.add(("pair", key), made)

@@ -70,11 +70,11 @@ class Evidence:
         self.first_operation = numbering.count + 1
 
     # -- words
-    def access(self, side: Side) -> Access:
+    def access(self, side: Side, address: int) -> Access:
         site = self.sites[side.info >> SITE_SHIFT]
         if side.agent >= self.first_operation:
             operation = self.operations[side.agent - self.first_operation]
-            return Access(side, site, operation.thread, operation, f"{operation.words} {'write' if side.write else 'read'}")
+            return Access(side, site, operation.issuer_of(address), operation, f"{operation.words} {'write' if side.write else 'read'}")
         what = "atomic update" if side.info & ATOMIC else "store" if side.write else "load"
         if side.info & REMOTE:
             what = f"remote {what}"

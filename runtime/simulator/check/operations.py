@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     import numpy.typing as npt
 
     from fa4dsl.runtime.ptx.instruction import Instruction
@@ -50,7 +51,7 @@ class Operation:
     read_done: bool = False
     write_done: bool = False
     destinations: npt.NDArray[np.int64] | None = None
-    """cp.async: shared addresses, one for each thread in `group`."""
+    """cp.async, st.async: shared addresses, one for each thread in `group`."""
     size: int = 0
     parts: dict[int, int] = field(default_factory=dict)
     """Multicast: number of the operation that stands for the copy into each CTA."""
@@ -58,6 +59,14 @@ class Operation:
     """Epoch of the issuing thread at the issue."""
     waited: bool = field(default=False)
     """Some thread waited for its bulk group."""
+
+    def issuer_of(self, address: int) -> int:
+        """The thread whose part of the operation covers a shared address."""
+        if self.destinations is not None and self.group is not None:
+            inside = np.flatnonzero((self.destinations <= address) & (address < self.destinations + self.size))
+            if len(inside):
+                return int(self.group[inside[0]])
+        return self.thread
 
     @property
     def words(self) -> str:

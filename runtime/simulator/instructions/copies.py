@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,13 +10,16 @@ from fa4dsl.runtime.ptx.instruction import Immediate, Instruction, Negated, Oper
 from fa4dsl.runtime.ptx.module import TYPE_BYTES
 from fa4dsl.runtime.simulator.access import Resolver
 from fa4dsl.runtime.simulator.asynchronous import Operation
-from fa4dsl.runtime.simulator.copying import CopyBatch, Signal, groups_of, shared_range, start
+from fa4dsl.runtime.simulator.copying import CopyBatch, Signal, groups_of, shared_range, start, start_stores
 from fa4dsl.runtime.simulator.decoder import WIDTH_DTYPE, Decoder, handles
 from fa4dsl.runtime.simulator.events import Range
 from fa4dsl.runtime.simulator.instructions.mbarriers import offsets_of
 from fa4dsl.runtime.simulator.numerics.atomic import atomic_update, supports
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Ints, Row, Selection
+
+if TYPE_CHECKING:
+    from fa4dsl.runtime.simulator.machine import Machine
 
 _SHARED = ("shared", "shared::cta")
 
@@ -263,6 +266,18 @@ def _same_block(decoder: Decoder, instruction: Instruction, thread: int, address
         )
 
 
+def _signalling_together(machine: Machine, numbers: Ints, barriers: Ints) -> list[Ints]:
+    """Positions of threads whose stores may land together: the same barrier; the same warp where the schedule may part warps, the same CTA where
+    traffic is counted by it."""
+    keys = barriers
+    if machine.schedule.name not in ("eager", "late"):
+        keys = barriers << 32 | numbers // 32
+    elif machine.measures is not None or machine.trace is not None:
+        keys = barriers << 32 | machine.grid.cta[numbers]
+    order = np.argsort(keys, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
+
+
 def store_async(decoder: Decoder, instruction: Instruction) -> Step:
     """``st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2,.v4}.type [a], b, [mbar]``."""
     words = [word for word in instruction.modifiers[1:] if word not in ("weak", "shared::cluster", "mbarrier::complete_tx::bytes")]
@@ -289,25 +304,19 @@ def store_async(decoder: Decoder, instruction: Instruction) -> Step:
     def run(threads: Selection) -> None:
         numbers = grid.arange[threads]
         places, barriers = target.resolve(threads), barrier.resolve(threads)
-        for thread, place, signal in zip(numbers.tolist(), places.tolist(), barriers.tolist(), strict=True):
-            _same_block(decoder, instruction, thread, place, signal)
-            values = [row[thread] for row in rows]
+        astray = np.flatnonzero(places // grid.shared_stride != barriers // grid.shared_stride)
+        if len(astray):
+            first = int(astray[0])
+            _same_block(decoder, instruction, int(numbers[first]), int(places[first]), int(barriers[first]))
+        for mine in _signalling_together(machine, numbers, barriers):
+            cells = places[mine] >> shift
+            values = [row[numbers[mine]] for row in rows]
 
-            def write(place: int = place, values: list[Any] = values) -> None:
+            def write(cells: Ints = cells, values: list[Row] = values) -> None:
                 for index, value in enumerate(values):
-                    view[(place >> shift) + index] = value
+                    view[cells + index] = value
 
-            start(
-                machine,
-                instruction,
-                thread,
-                "st_async",
-                (),
-                [shared_range(machine, [place], size)],
-                lambda: None,
-                write,
-                [Signal(signal, size)],
-            )
+            start_stores(machine, instruction, numbers[mine], places[mine], size, int(barriers[mine[0]]), write)
 
     return Step(run, visible=True)
 
