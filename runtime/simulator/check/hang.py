@@ -131,7 +131,7 @@ class HangExplainer(WaitGraph):
                     2, "S053", party, f"{name} gets no more arrivals: {naming.crowd(gone)}, which arrived in earlier phases, exited", mend
                 )
             ]
-        if arrived == 0 and barrier.consumed is not None and 0 <= barrier.phase - 1 and barrier.consumed < barrier.phase - 1:
+        if arrived == 0 and barrier.consumed is not None and barrier.phase - 1 >= 0 and barrier.consumed < barrier.phase - 1:
             return [
                 Cause(
                     2,

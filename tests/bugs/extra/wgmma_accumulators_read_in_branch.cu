@@ -1,0 +1,31 @@
+// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "race", "mend": ["wgmma.wait_group"], "args": ["mapA", "mapB", "outf", 1], "block": 128, "out": 2048}
+#include "more.cuh"
+extern "C" __global__ void __launch_bounds__(128) k(const __grid_constant__ CUtensorMap ma, const __grid_constant__ CUtensorMap mb, float *out, int n) {
+  __shared__ alignas(1024) unsigned short a[4096];
+  __shared__ alignas(1024) unsigned short b[512];
+  __shared__ alignas(8) u64 full;
+  u32 t = threadIdx.x;
+  INIT(&full, 1);
+  __syncthreads();
+  if (t == 0) {
+    MB_ARRIVE_EXPECT(&full, 9216);
+    TMA_LOAD(a, &ma, 0, 0, &full);
+    TMA_LOAD(b, &mb, 0, 0, &full);
+  }
+  __syncwarp();
+  MB_WAIT(&full, 0);
+  float d[4] = {0, 0, 0, 0};
+  WG_FENCE();
+  WGMMA_K64(d, DESC128(a), DESC128(b)); // @1
+  WG_COMMIT();
+#ifdef FAULT
+  if (n == 0) WG_WAIT(0);
+#else
+  WG_WAIT(0);
+#endif
+  if (t & 1) out[t] = d[0] + d[3]; // @2
+  else out[t] = d[1]; // @2
+#ifdef FAULT
+  WG_WAIT(0);
+#endif
+}
