@@ -26,23 +26,24 @@ LONGEST = 600
 """Seconds that a compilation in its own process may take."""
 
 
-def llvm_ir_of(module: ir.Module, target: Target) -> str:
+def needs_own_process(module: ir.Module) -> bool:
+    """Whether LLVM might end the process over a lowered module."""
+    return any(unfamiliar(item) for item in gpu_modules(module))
+
+
+def llvm_ir_of(module: ir.Module, target: Target, apart: bool) -> str:
     """LLVM IR of a lowered module. Raises C015, C017, C023, C035, C059, and C024 where LLVM ends over it."""
-    return _apart(module, target, "llvm") if _is_strange(module) else to_llvm_ir(module, target)
+    return _apart(module, target, "llvm") if apart else to_llvm_ir(module, target)
 
 
-def ptx_of(module: ir.Module, llvm: str, target: Target) -> str:
+def ptx_of(module: ir.Module, llvm: str, target: Target, apart: bool) -> str:
     """PTX of a lowered module whose LLVM IR is `llvm`. Raises C018, C024, C059."""
-    return _apart(module, target, "ptx") if _is_strange(module) else to_ptx(llvm, target)
+    return _apart(module, target, "ptx") if apart else to_ptx(llvm, target)
 
 
 def ptx_of_text(llvm: str, target: Target) -> str:
     """PTX of LLVM IR that somebody wrote by hand: always in a process of its own."""
     return _child(llvm, target, "ptx", (), "")
-
-
-def _is_strange(module: ir.Module) -> bool:
-    return any(unfamiliar(item) for item in gpu_modules(module))
 
 
 def _apart(module: ir.Module, target: Target, wanted: str) -> str:

@@ -32,7 +32,11 @@ FAMILIAR = frozenset(
     [
         *(f"llvm.{name}" for name in _LLVM.split()),
         *(f"nvvm.{name}" for name in _NVVM.split()),
-        *(f"nvvm.read.ptx.sreg.{what}.{axis}" for what in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "cluster.ctaid") for axis in "xyz"),
+        *(
+            f"nvvm.read.ptx.sreg.{what}.{axis}"
+            for what in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "cluster.ctaid")
+            for axis in "xyz"
+        ),
     ]
 )
 """Full names."""
@@ -45,15 +49,20 @@ _TYPE = re.compile(
 
 def unfamiliar(gpu_module: ir.Operation) -> list[ir.Operation]:
     """The operations of a lowered module that are not known to become PTX, or whose types are not."""
-    known: dict[str, bool] = {}
+    known: dict[ir.Type, bool] = {}
 
-    def familiar(text: str) -> bool:
-        if text not in known:
-            known[text] = _TYPE.fullmatch(text) is not None
-        return known[text]
+    def familiar(value: ir.Value) -> bool:
+        found = known.get(value.type)
+        if found is None:
+            found = known[value.type] = _TYPE.fullmatch(str(value.type)) is not None
+        return found
 
+    def arguments(item: ir.Operation) -> list[ir.Value]:
+        return [argument for region in item.regions for block in region for argument in block.arguments]
+
+    # Every operand is some operation's result or a block's argument.
     return [
         item
         for item in walk(gpu_module)
-        if item.name not in FAMILIAR or not all(familiar(str(value.type)) for value in (*item.operands, *item.results))
+        if item.name not in FAMILIAR or not all(familiar(value) for value in (*item.results, *arguments(item)))
     ]

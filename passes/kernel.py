@@ -33,10 +33,11 @@ def walk(operation: ir.Operation) -> list[ir.Operation]:
     from mlir import ir
 
     found: list[ir.Operation] = []
+    append, advance = found.append, ir.WalkResult.ADVANCE
 
     def keep(inner: ir.Operation) -> Any:
-        found.append(inner)
-        return ir.WalkResult.ADVANCE
+        append(inner)
+        return advance
 
     operation.walk(keep, ir.WalkOrder.PRE_ORDER)
     return found[1:]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.assemble import Assembly, assemble, disassemble
 from fa4dsl.passes.checks.reporting import issue_warnings
-from fa4dsl.passes.code_generation import llvm_ir_of, ptx_of, ptx_of_text
+from fa4dsl.passes.code_generation import llvm_ir_of, needs_own_process, ptx_of, ptx_of_text
 from fa4dsl.passes.dialect.definition import new_context
 from fa4dsl.passes.kernel import KernelInfo, kernels
 from fa4dsl.passes.lower_roles import roles_of
@@ -142,9 +142,10 @@ def compile_module(module: ir.Module, options: CompileOptions | None = None) -> 
                 diagnostics += _checked(work)
             timings["checks"] = time.perf_counter() - begun
     begun = time.perf_counter()
-    llvm = llvm_ir_of(work, target)
+    apart = needs_own_process(work)
+    llvm = llvm_ir_of(work, target, apart)
     timings["llvm"], begun = time.perf_counter() - begun, time.perf_counter()
-    ptx = ptx_of(work, llvm, target)
+    ptx = ptx_of(work, llvm, target, apart)
     timings["ptx"], begun = time.perf_counter() - begun, time.perf_counter()
     function = kernels(work)[0]
     info = KernelInfo.of(function)
@@ -226,5 +227,6 @@ def run_pipeline(source: str | ir.Module, pipeline: str, name: str = "-", locati
     if emit is None:
         return str(module.operation.get_asm(enable_debug_info=locations))
     target = target_of(module)
-    llvm = llvm_ir_of(module, target)
-    return llvm if emit == "emit-llvm" else ptx_of(module, llvm, target)
+    apart = needs_own_process(module)
+    llvm = llvm_ir_of(module, target, apart)
+    return llvm if emit == "emit-llvm" else ptx_of(module, llvm, target, apart)
