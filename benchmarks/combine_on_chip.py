@@ -58,13 +58,13 @@ def variants() -> list[Variant]:
     return found
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, share: tuple[int, int]) -> None:
     from onchip_kernels import onchip_base, onchip_exchange, onchip_pull
 
     from fa4dsl.kernels.combine_config import CombineConfig
 
     folder.mkdir(parents=True, exist_ok=True)
-    for variant in variants():
+    for variant in variants()[share[0] :: share[1]]:
         path = folder / variant.file
         design: Any = "push" if variant.design == "base" else variant.design
         config = CombineConfig(partitions=variant.partitions, rows=variant.rows, design=design, threads=variant.threads, depth=DEPTH)
@@ -215,10 +215,12 @@ def main() -> int:
     parser.add_argument("action", choices=("prepare", "run", "table"))
     parser.add_argument("folder", type=Path, help="artifacts; of `table` the run's JSON")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--share", default="0/1", help="prepare: only every n-th kernel, from number i on, as i/n")
     parser.add_argument("--ctas", type=int, default=128, help="CTAs of a launch: groups = CTAs / P")
     options = parser.parse_args()
     if options.action == "prepare":
-        prepare(options.folder)
+        first, of = map(int, options.share.split("/"))
+        prepare(options.folder, (first, of))
         return 0
     if options.action == "table":
         print(table(options.folder), end="")

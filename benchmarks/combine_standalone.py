@@ -14,6 +14,7 @@ import argparse
 import json
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 PEERS = Path(__file__).resolve().parent / "peers" / "combine_peers.py"
@@ -22,21 +23,26 @@ MOST_IN_FLIGHT = 16
 """Partial results that one thread holds at once; more need groups."""
 
 
-def prepare(folder: Path) -> None:
+def variants() -> list[tuple[int, int, int, int]]:
+    """(partitions, rows of a CTA, groups, vectors) of every kernel that is measured: 32 lanes a row and group, 32 to 512 threads a CTA."""
+    found = []
+    for partitions, groups in product(PARTITIONS, (1, 2, 4, 8, 16)):
+        each = -(-partitions // groups)
+        if each > MOST_IN_FLIGHT or (groups > 1 and each < 2):
+            continue
+        for rows, vectors in product((1, 2, 4, 8) if groups == 1 else (1, 2, 4), (1, 2)):
+            if 32 <= rows * groups * (32 // vectors) <= 512:
+                found.append((partitions, rows, groups, vectors))
+    return found
+
+
+def prepare(folder: Path, share: tuple[int, int]) -> None:
     from fa4dsl.kernels.combine_partials import PartialsConfig, combine_partials
 
     folder.mkdir(parents=True, exist_ok=True)
-    for partitions in PARTITIONS:
-        for groups in (1, 2, 4, 8, 16):
-            each = -(-partitions // groups)
-            if each > MOST_IN_FLIGHT or (groups > 1 and each < 2):
-                continue
-            for rows in (1, 2, 4, 8) if groups == 1 else (1, 2, 4):
-                for vectors in (1, 2):
-                    config = PartialsConfig(partitions=partitions, rows_per_block=rows, groups=groups, vectors=vectors, finite=True)
-                    path = folder / f"partials_p{partitions}_r{rows}_g{groups}_v{vectors}.fa4"
-                    if config.threads <= 512 and config.threads >= 32:
-                        combine_partials("bf16").bind(c=config).artifact.save(path)
+    for partitions, rows, groups, vectors in variants()[share[0] :: share[1]]:
+        config = PartialsConfig(partitions=partitions, rows_per_block=rows, groups=groups, vectors=vectors, finite=True)
+        combine_partials("bf16").bind(c=config).artifact.save(folder / f"partials_p{partitions}_r{rows}_g{groups}_v{vectors}.fa4")
 
 
 def table(measured: Path) -> str:
@@ -67,9 +73,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("prepare", "run", "table"))
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--share", default="0/1", help="prepare: only every n-th kernel, from number i on, as i/n")
     options, rest = parser.parse_known_args()
     if options.action == "prepare":
-        prepare(options.folder)
+        first, of = map(int, options.share.split("/"))
+        prepare(options.folder, (first, of))
         return 0
     if options.action == "table":
         print(table(options.folder), end="")

@@ -95,4 +95,6 @@ def resource_map(module: ir.Module) -> ResourceMap:
         ends = (None, None) if life is None else _ends(life.first_use, life.last_use)
         placed.append(Placed(item, *ends))
     launch = launch_registers(info, target)
-    return ResourceMap(info.name, info.file, tuple(placed), total, target.shared_bytes_per_block, info.threads, launch, tuple(roles_of(function)))
+    return ResourceMap(
+        info.name, info.file, tuple(placed), total, target.shared_bytes_per_block, info.threads, launch, tuple(roles_of(function))
+    )

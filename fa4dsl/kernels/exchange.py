@@ -235,7 +235,7 @@ def push_bulk(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
     arrived = mbarrier(1, scope="cluster", name="arrived")
     _, count, _, rows = share_of(rank, valid_quads, c=c)
     with thread(0):
-        arrived.arrive(bytes=c.partitions * 16 * count + (c.partitions - 1) * 8 * rows, order="relaxed")
+        arrived.arrive(bytes=(c.partitions - 1) * (16 * count + 8 * rows), order="relaxed")
     cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
     values = load_tile(quad_of, source, rank, valid_rows, c=c)
     flat = stage.reshape(c.partitions * c.share, QUAD)
@@ -243,12 +243,15 @@ def push_bulk(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
     for k in static_range(c.quads_per_thread):
         owner, part = held_quad(k, rank, c=c)
         if owner * c.share + part < valid_quads and thread.index() + k * c.threads < c.partitions * c.share:
-            flat[owner * c.share + part] = values[k]
+            if is_local(k, c=c):
+                slots[rank, part] = values[k]  # a bulk copy within a CTA is not allowed
+            else:
+                flat[owner * c.share + part] = values[k]
     cluster.wait()
     push_statistics(pairs, sums, arrived, rank, valid_quads, c=c)
     block.sync()
-    if thread.index() < c.partitions:
-        owner = min(thread.index(), c.partitions - 1)
+    if thread.index() < c.partitions - 1:
+        owner = (rank + 1 + min(thread.index(), c.partitions - 2)) % c.partitions
         _, theirs, _, _ = share_of(owner, valid_quads, c=c)
         if theirs > 0:
             bulk_push(slots.on(owner).part(rank), stage.part(owner), arrived.on(owner), bytes=16 * theirs)

@@ -45,7 +45,7 @@ WAVE_MEMORY = 1 << 30
 
 
 class Build:
-    """A machine, ready to run. Raises `Fa4dslError` for everything that can be refused before running (S001 to S008, S102, S104)."""
+    """A machine, ready to run. Raises `Fa4dslError` for everything that can be refused before running (S001 to S008, S102)."""
 
     def __init__(
         self,

@@ -68,7 +68,7 @@ def simulate(
     objects, roles and barriers; `sources` the text of files for excerpts. `strict` makes reviews errors.
 
     Raises `Fa4dslError` for what cannot run at all: text that is not PTX (S001), an unknown kernel (S006), arguments or a launch that the driver
-    would refuse (S007, S008, S104), an unknown schedule (S103). An instruction that is not known makes the report "incomplete"; a fault, a race or a hang
+    would refuse (S007, S008), an unknown schedule (S103). An instruction that is not known makes the report "incomplete"; a fault, a race or a hang
     makes it "error".
     """
     module = parse(ptx, name)

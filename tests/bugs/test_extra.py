@@ -29,3 +29,12 @@ def test_correct_kernel_is_silent(case: Case) -> None:
         words = expected(case)
         if words is not None:
             np.testing.assert_array_equal(launch.buffers["out"].view(np.uint32)[: words.size], words)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("multicast_expects_own_half", "S035"), ("arrive_beyond_count", "S042"), ("wgmma_first_fence_missing", "S048"), ("old_token", "S049")],
+)
+def test_fault_has_its_own_code(name: str, code: str) -> None:
+    report, _ = run(next(case for case in CASES if str(case) == name), "fault", "eager", 0)
+    assert code in [finding.diagnostic.code for finding in report.findings]

@@ -24,6 +24,7 @@ import numpy as np
 from fa4dsl.kernels.combine_case import CombineCase
 from fa4dsl.kernels.combine_config import DEPTHS, OUTPUTS, PARTITIONS, CombineConfig
 from fa4dsl.runtime import load
+from fa4dsl.runtime.cuda.device import current_context, gpu
 from fa4dsl.runtime.launch import launch
 
 WATCHDOG_SECONDS = 20.0
@@ -64,12 +65,12 @@ def configs() -> list[CombineConfig]:
     return list(dict.fromkeys(found))
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, share: tuple[int, int]) -> None:
     from fa4dsl.kernels.combine import combine_kernel
 
     folder.mkdir(parents=True, exist_ok=True)
     listed = {}
-    for number, config in enumerate(configs()):
+    for number, config in list(enumerate(configs()))[share[0] :: share[1]]:
         path = folder / f"combine_{number:03d}.fa4"
         listed[path.name] = asdict(config)
         combine_kernel(config).artifact.save(path)
@@ -114,7 +115,8 @@ def run(folder: Path, quick: bool) -> int:
                 print(f"WRONG {name_of(config)} rows={rows} seed={seed + number}: {judged}", flush=True)
     if not quick:
         cases += 1
-        at_start = first_byte(load(folder / list(listed)[-1]), CombineConfig(**list(listed.values())[-1]))
+        with current_context(gpu(None)) as device:
+            at_start = first_byte(load(folder / list(listed)[-1]), CombineConfig(**list(listed.values())[-1]), device.ordinal)
         wrong += not at_start
         print(f"output at the start of its mapped memory: {'right' if at_start else 'WRONG'}")
     for design, (share, l2) in worst.items():
@@ -143,17 +145,15 @@ class DeviceArray:
         call("cuMemcpyDtoH", self.host.ctypes.data, self.address, self.host.nbytes)
 
 
-def first_byte(artifact: Any, config: CombineConfig) -> bool:
+def first_byte(artifact: Any, config: CombineConfig, ordinal: int) -> bool:
     """Runs with the output at the first mapped byte of an address range whose part in front is not mapped."""
-    from fa4dsl.runtime.cuda.device import gpu
     from fa4dsl.runtime.cuda.driver import call, driver
 
-    device = gpu(None)
     cu = driver()
     properties = cu.CUmemAllocationProp()
     properties.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
     properties.location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-    properties.location.id = device.ordinal
+    properties.location.id = ordinal
     size = int(call("cuMemGetAllocationGranularity", properties, cu.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM))
     reserved = int(call("cuMemAddressReserve", 3 * size, 0, 0, 0))
     handle = call("cuMemCreate", size, properties, 0)
@@ -182,9 +182,11 @@ def main() -> int:
     parser.add_argument("action", choices=("prepare", "run"))
     parser.add_argument("folder", type=Path)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--share", default="0/1", help="prepare: only every n-th kernel, from number i on, as i/n")
     options = parser.parse_args()
     if options.action == "prepare":
-        prepare(options.folder)
+        first, of = map(int, options.share.split("/"))
+        prepare(options.folder, (first, of))
         return 0
     return run(options.folder, options.quick)
 

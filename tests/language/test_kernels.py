@@ -12,7 +12,23 @@ import numpy as np
 import pytest
 from language_running import launch, load_text
 
-from fa4dsl import Constexpr, Fa4dslError, Kernel, Pointer, TensorMap, block, elect, f32, grid, i32, kernel, shared, static_assert, thread, u64
+from fa4dsl import (
+    Constexpr,
+    Fa4dslError,
+    Kernel,
+    Pointer,
+    TensorMap,
+    block,
+    elect,
+    f32,
+    grid,
+    i32,
+    kernel,
+    shared,
+    static_assert,
+    thread,
+    u64,
+)
 from fa4dsl.runtime.manifest import TensorMapTemplate
 
 

@@ -21,7 +21,6 @@ KINDS = {
     "S016": "barrier-misuse",
     "S017": "barrier-misuse",
     "S018": "barrier-misuse",
-    "S019": "deadlock",
     "S020": "race",
     "S021": "proxy",
     "S022": "proxy",
@@ -62,7 +61,6 @@ KINDS = {
     "S057": "deadlock",
     "S100": "register-pool",
     "S101": "uninitialised",
-    "S104": "layout",
 }
 """Kind of a finding by code; other codes are "error"."""
 

@@ -144,6 +144,8 @@ def _plain(decoder: Decoder, instruction: Instruction, form: Words, operands: li
                 )
             check(source, thread, at, size)
             check(target, thread, to, size)
+            if kind_name == "bulk_push" and to // grid.shared_stride == grid.cta[thread]:
+                machine.note("S105", instruction, thread)
             places = [to]
             signals = [] if form.bulk_group else [Signal(signal, size)]
             if signals and to // grid.shared_stride != signal // grid.shared_stride:

@@ -362,3 +362,19 @@ def test_test_wait_polling_lets_copies_land(schedule: str) -> None:
     out, report, _ = copy_run(body, data, 32, schedule)
     assert report.verdict == "clean", report.text()
     assert (out == data).all()
+
+
+def test_bulk_copy_within_a_block_is_for_review() -> None:
+    body = (
+        SETUP
+        + """
+    st.shared.u32 [%r22], %r1; fence.proxy.async.shared::cta; bar.sync 0; add.u32 %r24, %r21, 256;
+    @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r20], 128;
+    @%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r24], [%r21], 128, [%r20];
+    """
+        + WAIT
+        + "add.u32 %r25, %r22, 256; ld.shared.u32 %r26, [%r25]; mul.wide.u32 %rd11, %r1, 4; add.u64 %rd12, %rd1, %rd11; st.global.u32 [%rd12], %r26;"
+    )
+    words, report, _ = copy_run(body, np.zeros(32, np.uint32), 32)
+    assert codes(report) == ["S105"]
+    np.testing.assert_array_equal(words, np.arange(32))

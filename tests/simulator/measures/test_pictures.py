@@ -23,7 +23,7 @@ from fa4dsl.runtime.simulator.render.page import page
 from fa4dsl.runtime.simulator.render.perfetto import perfetto
 from fa4dsl.runtime.simulator.render.raster import Raster
 from fa4dsl.runtime.simulator.render.roles import RolePicture
-from fa4dsl.runtime.simulator.render.terminal import print_profile
+from fa4dsl.cli.profile_terminal import print_profile
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "tma_ring.py"
 TILES = 5
