@@ -33,9 +33,7 @@ def check_collectives(launch: Launch, collectives: dict[Node, list[Mask]], findi
 def check_events(program: Program, launch: Launch, events: list[Event], found: list[Party], findings: Findings) -> None:
     """Partial warps and warpgroups, copies issued by many threads, scopes too narrow for a cluster."""
     for event in events:
-        if event.kind in _WARPS or event.kind in _WARPGROUPS:
-            _whole(program, launch, event, findings)
-        elif event.kind == "warp" and uniform(event.number) in WHOLE_WARP:
+        if event.kind in _WARPS or event.kind in _WARPGROUPS or (event.kind == "warp" and uniform(event.number) in WHOLE_WARP):
             _whole(program, launch, event, findings)
         elif event.kind in ("copy", "store"):
             _one_thread(program, launch, event, findings)

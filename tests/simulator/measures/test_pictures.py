@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from fa4dsl.cli.profile_terminal import print_profile
 from fa4dsl.runtime.simulator.check.report import Report
 from fa4dsl.runtime.simulator.recording import recording
 from fa4dsl.runtime.simulator.render.memory import memory_picture
@@ -23,7 +24,6 @@ from fa4dsl.runtime.simulator.render.page import page
 from fa4dsl.runtime.simulator.render.perfetto import perfetto
 from fa4dsl.runtime.simulator.render.raster import Raster
 from fa4dsl.runtime.simulator.render.roles import RolePicture
-from fa4dsl.cli.profile_terminal import print_profile
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "tma_ring.py"
 TILES = 5
