@@ -107,7 +107,7 @@ def onchip_pull(output: RaggedTensorMap, *, c: CombineConfig):
     stage = shared(f32, (c.blocks * c.sub_blocks, c.rows, QUAD), name="stage", alignment=1024)
     packed = shared(c.output_type, (c.blocks * c.packed_slots, c.rows, c.block), name="packed", swizzle=c.swizzle, overlay=stage)
     maxsum = shared(f32, (c.rows, 2), name="maxsum")
-    publish = mbarrier(c.partitions * (c.threads // 32), scope="cluster", name="publish")
+    publish = mbarrier(c.partitions * c.threads, scope="cluster", name="publish")
     cluster.sync()
     source = group * 131 + rank
     own_max, own_sum = hashed_statistics(source, row, c=c)

@@ -30,4 +30,4 @@ if __name__ == "__main__":
     x = np.random.default_rng(0).standard_normal((8, 512), dtype=np.float32)
     total = np.zeros((2, 512), np.float32)
     cluster_sum[8](x, total)
-    print("largest error", abs(total - x.reshape(2, 4, 512).sum(axis=1)).max())
+    print("largest error", np.max(np.abs(total - x.reshape(2, 4, 512).sum(axis=1))))

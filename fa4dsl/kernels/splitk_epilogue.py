@@ -13,7 +13,7 @@ partition that saw no key. `c` is a `CombineConfig` of the design "pull". docs/k
 
 from __future__ import annotations
 
-from fa4dsl import block, device_function, elect, f32, fma, lane, registers, static_range, tma, vector, warp
+from fa4dsl import block, device_function, elect, f32, fma, registers, static_range, tma, vector
 from fa4dsl.kernels.softmax_weights import reciprocal, softmax_weights
 
 QUAD = 4
@@ -64,10 +64,9 @@ def own_partial(sources, band, *, c):
 
 @device_function
 def publish_partial(publish, *, c):
-    """Releases the CTA's staged data to every rank: each warp meets, then one lane for each rank arrives there."""
-    warp.sync()
-    if lane.index() < c.partitions:
-        publish.on(min(lane.index(), c.partitions - 1)).arrive()
+    """Every thread arrives at every rank, its own too: each arrival releases the row that its thread has staged, so no barrier of the CTA is needed."""
+    for peer in range(c.partitions):
+        publish.on(peer).arrive()
 
 
 @device_function
