@@ -75,13 +75,14 @@ class Launch:
         group = 32 * warps
         if mask.all():
             return None
-        for rank in range(self.ranks):
-            part = mask[rank * self.threads : (rank + 1) * self.threads]
-            for start in range(0, self.threads, group):
-                present = int(part[start : start + group].sum())
-                if present and present != min(group, self.threads - start):
-                    return start // 32, present
-        return None
+        starts = numpy.arange(0, self.threads, group)
+        sizes = numpy.minimum(group, self.threads - starts)
+        present = numpy.add.reduceat(mask.reshape(self.ranks, self.threads), starts, axis=1, dtype=numpy.int64)
+        short = numpy.argwhere((present != 0) & (present != sizes))
+        if not len(short):
+            return None
+        rank, number = short[0]
+        return int(starts[number]) // 32, int(present[rank, number])
 
     def words(self, mask: Mask, roles: Sequence[tuple[Role, Any]]) -> str:
         """Who a set of threads is, in the author's terms: "all 128 threads of role 'consumer'"."""

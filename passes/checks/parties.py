@@ -32,12 +32,23 @@ class Party:
     groups: list[list[tuple[Event, tuple[tuple[str, int], ...]]]] = field(default_factory=lambda: [[]])
     """wgmma groups with what they read; the last one is open."""
 
+    warps: frozenset[int] = frozenset()
+    """Its warps, numbered within the CTA."""
+
     def __post_init__(self) -> None:
         self.size = len(self.lanes)
 
     @property
     def event(self) -> Event:
         return self.steps[self.position]
+
+    def again(self, parties: int) -> Party:
+        """The same threads at their beginning, for another run among as many `parties`."""
+        fresh = Party(self.number, self.rank, self.lanes, self.steps, warps=self.warps)
+        fresh.clock = numpy.zeros(parties, dtype=numpy.int64)
+        fresh.clock[fresh.number] = 1
+        fresh.done = not fresh.steps
+        return fresh
 
     def mask(self, launch: Launch) -> Mask:
         made = numpy.zeros(launch.lanes, dtype=numpy.bool_)
@@ -53,17 +64,16 @@ def parties(launch: Launch, events: list[Event]) -> list[Party]:
     """The parties of a run, those of CTA 0 first. Threads part where one executes an event and another does not, where they wait
     for different barriers, and thread 0 from the rest where barriers are initialised (it does that alone)."""
     generator = numpy.random.default_rng(7)
-    marks = generator.integers(1, 2**62, size=len(events) + 1, dtype=numpy.uint64)
+    marks, of_masks = generator.integers(1, 2**62, size=(2, len(events) + 1), dtype=numpy.uint64)
     history = numpy.zeros(launch.lanes, dtype=numpy.uint64)
-    everyone: dict[int, bool] = {id(launch.full): True}
+    # Events share their masks: one mark for a mask says the same as one for each of its events.
+    masks = {id(event.mask): event.mask for event in events}
+    for number, mask in enumerate(masks.values()):
+        if mask is not launch.full and not mask.all():
+            history[mask] += of_masks[number]
     for position, event in enumerate(events):
-        whole = everyone.get(id(event.mask))
-        if whole is None:
-            whole = everyone[id(event.mask)] = bool(event.mask.all())
         if event.kind in ("init", "invalidate"):
             history[event.mask & (launch.thread == 0)] += marks[position] * numpy.uint64(3)
-        if not whole:
-            history[event.mask] += marks[position]
         if event.kind in ("wait", "named", "named_arrive"):
             for value in (event.index, event.parity, event.number):
                 if isinstance(value, numpy.ndarray) and uniform(value[event.mask]) is None:
@@ -74,7 +84,7 @@ def parties(launch: Launch, events: list[Event]) -> list[Party]:
         _, first, inverse = numpy.unique(part, return_index=True, return_inverse=True)
         for group in numpy.argsort(first, kind="stable"):
             lanes = numpy.flatnonzero(inverse == group) + rank * launch.threads
-            found.append(Party(len(found), rank, lanes))
+            found.append(Party(len(found), rank, lanes, warps=frozenset(launch.warp[lanes].tolist())))
     first_lanes = numpy.array([party.lanes[0] for party in found])
     members: dict[int, list[Party]] = {}
     for event in events:
@@ -85,8 +95,4 @@ def parties(launch: Launch, events: list[Event]) -> list[Party]:
             those = members[id(event.mask)] = [found[number] for number in numpy.flatnonzero(event.mask[first_lanes])]
         for party in those:
             party.steps.append(event)
-    for party in found:
-        party.clock = numpy.zeros(len(found), dtype=numpy.int64)
-        party.clock[party.number] = 1
-        party.done = not party.steps
-    return found
+    return [party.again(len(found)) for party in found]

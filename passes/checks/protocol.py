@@ -112,7 +112,7 @@ def _run(program: Program, launch: Launch, choice: Choice, period: int = 0) -> _
         if partial:
             break
         trial = Findings()
-        machine = Machine(program, launch, found if not reverse else parties(launch, execution.events), execution.doubts, trial, reverse)
+        machine = Machine(program, launch, [party.again(len(found)) for party in found], execution.doubts, trial, reverse)
         machine.run()
         if not machine.stopped and machine.blocked:
             explain.stopped(machine)

@@ -136,10 +136,7 @@ class Slots:
 
     def _one_warp(self, reader: Party, copier: Party) -> bool:
         """Whether a reader lives in the copier's warps: their lanes move together through the collectives between a read and the next copy."""
-        if reader.rank != copier.rank:
-            return False
-        warp = self.machine.launch.warp
-        return bool(numpy.isin(warp[reader.lanes], warp[copier.lanes]).all())
+        return reader.rank == copier.rank and reader.warps <= copier.warps
 
     def is_reader(self, event: Event, party: Party) -> bool:
         """Whether a wait is one for copied data, by a party that does not copy itself."""
