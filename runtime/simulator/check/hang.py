@@ -90,7 +90,8 @@ class HangExplainer(WaitGraph):
             return [self._missing_bytes(party, barrier, name, got, expected)]
         if barrier.pending == 0 and barrier.transactions < 0:
             mend = f"raise the expected bytes to {got} (expect_tx counts every byte that lands on this barrier)"
-            if expected and got % expected == 0:
+            copies = [arrival.count for arrival in barrier.arrivals if arrival.kind == "bytes"]
+            if expected and len(copies) > 1 and got % expected == 0:
                 mend = (
                     f"{got // expected} copies of {expected} bytes landed in one phase: the next ones were issued before this one was consumed; let their issuer wait for the readers first (an 'empty' "
                     f"mbarrier, or a cluster barrier where they are in another CTA). If they belong to one phase, expect {got} bytes"
