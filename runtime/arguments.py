@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from fa4dsl.runtime.arguments_arrays import ArrayView, is_array, view_array
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import Fa4dslError, fail
 from fa4dsl.runtime.dtypes import DTYPES
 from fa4dsl.runtime.tensor_map import TensorMap, from_template
 
@@ -45,7 +46,7 @@ def in_order(manifest: Manifest, arguments: Sequence[Any] | Mapping[str, Any], n
     if missing and not problem:
         problem = f"got none for {', '.join(missing)}"
     if problem:
-        fail("R040", kernel=manifest.name, expected=len(names), names=", ".join(names), problem=problem)
+        fail("R040", manifest.place, kernel=manifest.name, expected=len(names), names=", ".join(names), problem=problem)
     return tuple(given[name] for name in names)
 
 
@@ -54,7 +55,18 @@ def check_arguments(manifest: Manifest, arguments: Sequence[Any], stream: int | 
 
     Raises R020 to R036 for tensor maps and R041 to R049 for the rest.
     """
-    return [check_argument(parameter, value, stream) for parameter, value in zip(manifest.parameters, arguments, strict=True)]
+    try:
+        return [check_argument(parameter, value, stream) for parameter, value in zip(manifest.parameters, arguments, strict=True)]
+    except Fa4dslError as error:
+        raise at_kernel(manifest, error) from None
+
+
+def at_kernel(manifest: Manifest, error: Fa4dslError) -> Fa4dslError:
+    """The error with the place of the kernel whose parameter it is about."""
+    place = manifest.place
+    if place is None:
+        return error
+    return Fa4dslError(*(replace(item, frames=(*item.frames, place)) for item in error.diagnostics))
 
 
 def check_argument(parameter: Parameter, value: Any, stream: int | None = None) -> Checked:
@@ -165,7 +177,7 @@ def place_of(manifest: Manifest, values: Sequence[Checked]) -> tuple[Literal["cp
             found, first = place, parameter.name
         elif place != found:
             wanted = f"{_place_name(found)}, where {first} lies"
-            fail("R043", name=parameter.name, place=_place_name(place), wanted=wanted)
+            fail("R043", manifest.place, name=parameter.name, place=_place_name(place), wanted=wanted)
     return found
 
 

@@ -22,12 +22,12 @@ import json
 import os
 import struct
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.artifact import Artifact, select
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import Fa4dslError, fail
 from fa4dsl.runtime.manifest import Manifest
 from fa4dsl.runtime.records import RecordError, parse_json, read_record
 
@@ -104,7 +104,7 @@ def from_bytes(data: bytes) -> tuple[Artifact, ...]:
     """The variants of a container. Raises R002 to R008 and R011, never anything else, whatever the bytes are."""
     _need_size("container", len(data), CONTAINER_LIMIT)
     if data[: len(MAGIC)] != MAGIC:
-        fail("R002", start=data[:8].hex(" ") or "nothing")
+        fail("R002", start=repr(data[:8])[1:] if data else "none")
     if len(data) < _FIXED.size:
         fail("R004", problem=f"{len(data)} bytes are too few for the fixed part of {_FIXED.size}")
     _, version, header_size, header_digest = _FIXED.unpack_from(data)
@@ -197,8 +197,11 @@ def load_all(path: str | os.PathLike[str]) -> tuple[Artifact, ...]:
             data = file.read(CONTAINER_LIMIT + 1) if size <= CONTAINER_LIMIT else b""
     except (OSError, ValueError) as error:
         fail("R001", path=str(path), reason=getattr(error, "strerror", None) or str(error))
-    _need_size("container", size, CONTAINER_LIMIT)
-    return from_bytes(data)
+    try:
+        _need_size("container", size, CONTAINER_LIMIT)
+        return from_bytes(data)
+    except Fa4dslError as error:
+        raise Fa4dslError(*(replace(item, notes=(*item.notes, f"the file is {path}")) for item in error.diagnostics)) from None
 
 
 def load(path: str | os.PathLike[str], *, target: str | None = None, name: str | None = None, **options: Any) -> Artifact:

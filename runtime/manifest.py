@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from math import prod
 from typing import Any, Literal
 
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import Frame, Location, fail
 from fa4dsl.runtime.dtypes import DTYPES
 from fa4dsl.runtime.records import RecordError, parse_json, read_record
 from fa4dsl.runtime.targets import TARGET
@@ -103,6 +103,11 @@ class Manifest:
     sources: dict[str, str] = field(default_factory=dict)
     """Text of the source files that locations name, so that reports can show lines on another machine."""
     options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def place(self) -> Frame | None:
+        """Where the kernel is defined, for messages about its launches; None for code without lines."""
+        return Frame(Location(self.file, self.line), "the kernel") if self.file and self.line else None
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

@@ -25,11 +25,11 @@ def make_room(kernel: LoadedKernel, options: LaunchOptions) -> None:
     manifest = kernel.artifact.manifest
     threads = prod(manifest.block)
     if threads > kernel.max_threads:
-        fail("R064", kernel=manifest.name, threads=threads, registers=kernel.registers, limit=kernel.max_threads)
+        fail("R064", manifest.place, kernel=manifest.name, threads=threads, registers=kernel.registers, limit=kernel.max_threads)
     needed = options.dynamic_shared_bytes + kernel.static_shared_bytes
     if needed > kernel.gpu.shared_limit:
         static, limit = kernel.static_shared_bytes, kernel.gpu.shared_limit
-        fail("R063", kernel=manifest.name, needed=needed, dynamic=options.dynamic_shared_bytes, static=static, limit=limit)
+        fail("R063", manifest.place, kernel=manifest.name, needed=needed, dynamic=options.dynamic_shared_bytes, static=static, limit=limit)
     attributes = driver().CUfunction_attribute
     if needed > DEFAULT_DYNAMIC:
         # The limit belongs to the function, not to a launch: several prepared launches of one kernel may want different sizes, so it only grows.
@@ -57,18 +57,19 @@ def check_fit(kernel: LoadedKernel, grid: Extents, options: LaunchOptions) -> No
                 if cluster > most:
                     fail(
                         "R062",
+                        manifest.place,
                         kernel=manifest.name,
                         cluster=cluster,
                         problem=f"this GPU runs clusters of at most {most} CTAs of this kernel",
                     )
             if active_clusters(kernel, grid, options) == 0:
                 shared = options.dynamic_shared_bytes + kernel.static_shared_bytes
-                fail("R065", kernel=manifest.name, cluster=cluster, shared=shared, threads=threads)
+                fail("R065", manifest.place, kernel=manifest.name, cluster=cluster, shared=shared, threads=threads)
         if options.cooperative:
             per_sm = blocks_per_sm(kernel, options)
             limit = per_sm * kernel.gpu.sms
             if prod(grid) > limit:
-                fail("R066", kernel=manifest.name, ctas=prod(grid), limit=limit, per_sm=per_sm, sms=kernel.gpu.sms)
+                fail("R066", manifest.place, kernel=manifest.name, ctas=prod(grid), limit=limit, per_sm=per_sm, sms=kernel.gpu.sms)
 
 
 def blocks_per_sm(kernel: LoadedKernel, options: LaunchOptions) -> int:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fa4dsl.runtime.artifact import Artifact
+    from fa4dsl.runtime.manifest import Manifest
 
 _LOG_SIZE = 16 << 10
 _loading = threading.Lock()
@@ -63,7 +64,7 @@ def _load(artifact: Artifact, device: Gpu) -> LoadedKernel:
     use_cubin = artifact.cubin is not None and target.cubin_runs_on(*device.capability)
     if not use_cubin and not target.ptx_runs_on(*device.capability):
         major, minor = device.capability
-        fail("R068", kernel=manifest.name, target=manifest.target, device=device.name, major=major, minor=minor)
+        fail("R068", manifest.place, kernel=manifest.name, target=manifest.target, device=device.name, major=major, minor=minor)
     with current_context(device):
         # Loading allocates, which a capture in global mode would forbid; it belongs to no stream, so it may be relaxed.
         mode = call("cuThreadExchangeStreamCaptureMode", cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
@@ -72,7 +73,7 @@ def _load(artifact: Artifact, device: Gpu) -> LoadedKernel:
             if target.ptx_runs_on(*device.capability):
                 # Also behind machine code: an older driver may refuse what a newer assembler made, and take the PTX.
                 images.append(driver_ptx(artifact.ptx))
-            module = _load_module(manifest.name, images)
+            module = _load_module(manifest, images)
             function = call("cuModuleGetFunction", module, manifest.entry.encode())
 
             def attribute(name: str) -> int:
@@ -98,16 +99,16 @@ def driver_ptx(ptx: str) -> bytes:
     return re.sub(r"^(\s*\.target\s+\w+)\s*,\s*debug\b", r"\1", ptx, count=1, flags=re.MULTILINE).encode() + b"\0"
 
 
-def _load_module(name: str, images: Sequence[bytes]) -> Any:
+def _load_module(manifest: Manifest, images: Sequence[bytes]) -> Any:
     """The first of the images that the driver takes. Raises R069 with the driver's words about the last."""
     for image in images[:-1]:
         status, module = driver().cuModuleLoadData(image)
         if int(status) == 0:
             return module
-    return _load_last(name, images[-1])
+    return _load_last(manifest, images[-1])
 
 
-def _load_last(name: str, image: bytes) -> Any:
+def _load_last(manifest: Manifest, image: bytes) -> Any:
     cu = driver()
     # The bindings take the log's memory as a bytes object and the driver writes into it; this one is nobody else's.
     log = bytes(_LOG_SIZE)
@@ -118,5 +119,5 @@ def _load_last(name: str, image: bytes) -> Any:
     if int(status):
         words = log.split(b"\0")[0].decode("utf-8", "replace").strip()
         code, text = status_text(int(status))
-        fail("R069", kernel=name, status=code, log=words or text)
+        fail("R069", manifest.place, kernel=manifest.name, status=code, log=words or text)
     return module

@@ -35,6 +35,7 @@ def timed_launch(prepared: PreparedLaunch, stream: int, values: Sequence[Any], l
             name = prepared.manifest.name
             fail(
                 "R077",
+                prepared.manifest.place,
                 kernel=name,
                 seconds=limit,
                 state=state,

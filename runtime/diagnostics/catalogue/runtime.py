@@ -1,11 +1,23 @@
-"""Diagnostics of the runtime floor, each subject in a module of its own."""
+"""Diagnostics of the runtime floor, each subject in a module of its own, its longer examples in others."""
 
-from fa4dsl.runtime.diagnostics.catalogue import runtime_arguments, runtime_artifacts, runtime_launch, runtime_tensor_maps
+from fa4dsl.runtime.diagnostics.catalogue import (
+    runtime_arguments,
+    runtime_artifacts,
+    runtime_examples_arguments,
+    runtime_examples_artifacts,
+    runtime_launch,
+    runtime_tensor_maps,
+)
+from fa4dsl.runtime.diagnostics.catalogue.illustrated import illustrated
 from fa4dsl.runtime.diagnostics.entry import Entry
 
-ENTRIES: tuple[Entry, ...] = (
-    *runtime_artifacts.ENTRIES,
-    *runtime_tensor_maps.ENTRIES,
-    *runtime_arguments.ENTRIES,
-    *runtime_launch.ENTRIES,
+ENTRIES: tuple[Entry, ...] = illustrated(
+    (
+        *runtime_artifacts.ENTRIES,
+        *runtime_tensor_maps.ENTRIES,
+        *runtime_arguments.ENTRIES,
+        *runtime_launch.ENTRIES,
+    ),
+    runtime_examples_artifacts.EXAMPLES,
+    runtime_examples_arguments.EXAMPLES,
 )

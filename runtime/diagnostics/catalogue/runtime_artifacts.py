@@ -15,7 +15,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "R002",
         "The file is not an artifact",
-        "the file does not start as an fa4dsl artifact does; its first bytes are {start}",
+        "the file does not start as an fa4dsl artifact does; its first bytes: {start}",
         "pass a file written by `fa4dsl compile -o NAME.fa4`; if a text-mode transfer touched it, transfer it again as binary",
         "An artifact starts with eight fixed bytes that hold both kinds of line end, so that a text-mode transfer is told from another file. "
         + _SAFETY,

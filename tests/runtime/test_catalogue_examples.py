@@ -1,0 +1,27 @@
+"""The runtime's catalogue: each failing example raises its code and no other, each fixed one runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from catalogue_examples import run
+
+from fa4dsl.runtime.diagnostics import CATALOGUE
+
+CODES = sorted(code for code in CATALOGUE if code.startswith("R"))
+DRIVEN: dict[str, str] = {}
+HERE = [code for code in CODES if code not in DRIVEN and CATALOGUE[code].failing]
+
+
+@pytest.mark.parametrize("code", HERE)
+def test_failing_example_raises_its_code(code: str, tmp_path: Path) -> None:
+    outcome = run(CATALOGUE[code].failing, tmp_path)
+    assert outcome.codes == [code], str(outcome)
+    assert "{" not in outcome.printed and all("{" not in item.message + item.mend for item in outcome.diagnostics), str(outcome)
+
+
+@pytest.mark.parametrize("code", HERE)
+def test_fixed_example_runs(code: str, tmp_path: Path) -> None:
+    outcome = run(CATALOGUE[code].fixed, tmp_path)
+    assert outcome.codes == [], str(outcome)
