@@ -284,7 +284,12 @@ class BarrierObjects:
     def finish(self) -> None:
         for address, site, thread, operation in self.early:
             later = self.objects.get(address)
-            init = later.site if later else next((one for one in self.program if one.mnemonic.startswith("mbarrier.init")), None)
+            home = address // self.naming.shared_stride
+            done = {known.site for known in self.objects.values() if known.address // self.naming.shared_stride == home}
+            to_come = (one for one in self.program if one.mnemonic.startswith("mbarrier.init") and one not in done)
+            init = later.site if later else next(to_come, None)
+            if init is None:
+                continue  # nothing left that could initialise it: the machine's S014 says so
             self._remember(Early(init, later.thread if later else thread, address, site, thread, operation))
         self.early.clear()
         for uses in self.unordered.values():

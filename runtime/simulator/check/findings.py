@@ -61,6 +61,7 @@ KINDS = {
     "S057": "deadlock",
     "S100": "register-pool",
     "S101": "uninitialised",
+    "S105": "bounds",
 }
 """Kind of a finding by code; other codes are "error"."""
 
