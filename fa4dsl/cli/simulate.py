@@ -1,4 +1,4 @@
-"""``fa4dsl simulate FILE.ptx --launch LAUNCH.json``: runs any sm_90a PTX on arrays and says what is wrong with it."""
+"""``fa4dsl simulate FILE.ptx [--launch LAUNCH.json]``: runs any sm_90a PTX on arrays and says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import click
 @click.option(
     "--launch",
     "launch_file",
-    required=True,
     type=click.Path(path_type=Path),
     metavar="LAUNCH.json",
-    help="Which kernel, how many threads, which arrays.",
+    help="Which kernel, how many threads, which arrays; by default what the file's own lines `// launch:` say.",
 )
 @click.option("--output", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Write each output as DIR/NAME.npy.")
 @click.option(
@@ -30,11 +29,12 @@ import click
 @click.option("--measure", is_flag=True, help="Count bytes by memory space, bank conflicts by line, and waits.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    file: Path, launch_file: Path, output: Path | None, schedule: str, seed: int, strict: bool, measure: bool, as_json: bool
+    file: Path, launch_file: Path | None, output: Path | None, schedule: str, seed: int, strict: bool, measure: bool, as_json: bool
 ) -> int:
     """Run a PTX file in the simulator and check it: races, missing fences, hangs, lifetimes.
 
-    Any sm_90a PTX will do, from this project, nvcc or Triton. LAUNCH.json is described in docs/simulator.md.
+    Any sm_90a PTX will do, from this project, nvcc or Triton. LAUNCH.json is described in docs/simulator.md; its text may also stand in the
+    PTX file, in lines that start with `// launch:`.
 
     \b
     Exit status: 0 clean, 1 findings, 2 not runnable or with something that is not modelled.
@@ -44,13 +44,17 @@ def command(
     from fa4dsl.cli.progress import progress_bar
     from fa4dsl.cli.reports import read_ptx, read_schedule, show_report, sources_beside
     from fa4dsl.runtime.diagnostics import Fa4dslError
-    from fa4dsl.runtime.simulator.launch import load_launch, save_outputs
+    from fa4dsl.runtime.simulator.launch import launch_in_comments, load_launch, save_outputs
     from fa4dsl.runtime.simulator.run import simulate
 
     name, seed = read_schedule(schedule, seed)
     try:
-        launch = load_launch(launch_file)
         ptx = read_ptx(file)
+        launch = load_launch(launch_file) if launch_file is not None else launch_in_comments(ptx, file)
+        if launch is None:
+            raise click.UsageError(
+                f"{file} has no lines `// launch:`: give --launch LAUNCH.json, which says on what to run it (docs/simulator.md)."
+            )
         with progress_bar(file.name, wanted=not as_json) as progress:
             report = simulate(
                 ptx,

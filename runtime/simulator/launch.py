@@ -220,11 +220,16 @@ class _Reader:
 
     def read(self) -> Launch:
         try:
-            content = json.loads(self.path.read_text(encoding="utf-8"))
+            text = self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
             self.wrong("there is no such file", "give the path of a LAUNCH.json")
         except (OSError, UnicodeDecodeError) as error:
             self.wrong(f"it cannot be read ({error})", "give a readable JSON file")
+        return self.launch(text)
+
+    def launch(self, text: str) -> Launch:
+        try:
+            content = json.loads(text)
         except json.JSONDecodeError as error:
             self.wrong(f"it is not JSON: {error.msg} at line {error.lineno}, column {error.colno}", "mend the JSON")
         known = {"kernel", "grid", "block", "cluster", "dynamic_shared_bytes", "buffers", "arguments", "outputs"}
@@ -261,6 +266,23 @@ class _Reader:
 def load_launch(path: str | Path) -> Launch:
     """Reads a LAUNCH.json and its arrays. Every mistake in it is S009."""
     return _Reader(Path(path)).read()
+
+
+COMMENT = "// launch:"
+"""Starts the lines of a PTX file that hold its launch description."""
+
+
+def launch_in_comments(ptx: str, path: str | Path) -> Launch | None:
+    """The launch that a PTX file describes itself: the text behind ``// launch:`` of all lines that start so, together one LAUNCH.json.
+
+    None where there is no such line. Paths are relative to the PTX file. Every mistake in it is S009, with the lines of the PTX file.
+    """
+    lines = ptx.splitlines()
+    if not any(line.startswith(COMMENT) for line in lines):
+        return None
+    # blanks in place of all else: places in complaints of the JSON reader are those of the file
+    text = "\n".join(line.replace(COMMENT, " " * len(COMMENT), 1) if line.startswith(COMMENT) else "" for line in lines)
+    return _Reader(Path(path)).launch(text)
 
 
 def output_array(launch: Launch, name: str) -> npt.NDArray[Any]:
