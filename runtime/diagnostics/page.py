@@ -44,4 +44,6 @@ def page(entry: Entry) -> str:
     for heading, example in (("Example that raises it", entry.failing), ("The same, mended", entry.fixed)):
         if example:
             parts += [f"## {heading}", f"```{example_kind(example)}\n{example.strip()}\n```"]
+    if entry.code[0] == "S" and example_kind(entry.failing) == "ptx":
+        parts.append("Saved as `example.ptx`, `fa4dsl simulate example.ptx` runs it; the lines `// launch:` say on what.")
     return "\n\n".join(parts) + "\n"

@@ -71,10 +71,14 @@ class Mbarriers:
         return found
 
     def shown(self, address: int) -> str:
-        """A physical address in the program's terms."""
+        """A physical address in the program's terms, with the name of the barrier where it has one."""
         grid = self.machine.grid
         cta, offset = divmod(address, grid.shared_stride)
         text = hex(offset + RESERVED_SHARED)
+        naming = getattr(self.machine.checker, "naming", None)
+        physical = address + grid.first_cta * grid.shared_stride
+        if naming is not None and naming.find("shared", physical)[0] is not None:
+            text += f" ({naming.barrier(physical)})"
         return f"{text} of cluster rank {cta % grid.cluster_size}" if grid.cluster_size > 1 else text
 
     def init(self, site: Instruction, thread: int, address: int, count: int) -> None:

@@ -147,6 +147,23 @@ def test_files_that_are_no_ptx(folder: Path, tmp_path: Path, data: bytes, capsys
     assert capsys.readouterr().err.startswith("error[S0")
 
 
+def test_the_launch_may_stand_in_the_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = json.dumps(json.loads((folder / "racy.json").read_text()), indent=1).splitlines()
+    file = folder / "described.ptx"
+    file.write_text("".join(f"// launch: {line}\n" for line in lines) + (folder / "racy.ptx").read_text())
+    assert invoke(["simulate", str(file), "--json"]) == WRONG
+    assert printed_object(capsys)["findings"][0]["code"] == "S020"
+
+    file.write_text(file.read_text().replace('"kernel"', '"kernels"', 1))
+    assert invoke(["simulate", str(file)]) == UNUSABLE
+    assert "unknown key 'kernels'" in capsys.readouterr().err
+    file.write_text("// as a comment\n" + file.read_text().replace("// launch: {", "// launch: {{", 1))
+    assert invoke(["simulate", str(file)]) == UNUSABLE
+    assert "at line 2, column" in capsys.readouterr().err, "a line of the PTX file"
+    assert invoke(["simulate", str(folder / "racy.ptx")]) == UNUSABLE
+    assert "--launch" in capsys.readouterr().err
+
+
 def test_check_runs_every_schedule_and_gives_one_verdict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for kernel in (f"{folder / 'reverse_kernels.py'}:reverse", str(folder / "reverse.ptx")):
         words = ["check", kernel, "--launch", str(folder / "reverse.json"), "--schedules", "eager,late,random:3", "--json"]

@@ -1,37 +1,14 @@
-"""Pages of the catalogue: each is complete, and the examples of runtime and simulator do what their pages say.
+"""Pages of the catalogue: each is complete.
 
-The examples of the language and the compiler are run by tests/language and tests/passes, which also look at their carets.
+Their examples are run by tests/language/test_catalogue.py, tests/passes, tests/runtime and tests/simulator/test_catalogue_examples.py.
 """
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
-
 import pytest
 
-from fa4dsl.runtime.diagnostics import CATALOGUE, Fa4dslError
+from fa4dsl.runtime.diagnostics import CATALOGUE
 from fa4dsl.runtime.diagnostics.page import example_kind, named, page
-
-HERE = [code for code, entry in sorted(CATALOGUE.items()) if code[0] in "RS" and entry.failing]
-
-
-def run(folder: Path, example: str) -> None:
-    file = folder / "example.py"
-    file.write_text(example, encoding="utf-8")
-    runpy.run_path(str(file))
-
-
-@pytest.mark.parametrize("code", HERE)
-def test_failing_example_raises_its_code(code: str, tmp_path: Path) -> None:
-    with pytest.raises(Fa4dslError) as caught:
-        run(tmp_path, CATALOGUE[code].failing)
-    assert code in [item.code for item in caught.value.diagnostics], str(caught.value)
-
-
-@pytest.mark.parametrize("code", [code for code in HERE if CATALOGUE[code].fixed])
-def test_fixed_example_runs(code: str, tmp_path: Path) -> None:
-    run(tmp_path, CATALOGUE[code].fixed)
 
 
 @pytest.mark.parametrize("code", sorted(CATALOGUE))

@@ -2,16 +2,6 @@
 
 from fa4dsl.runtime.diagnostics.entry import Entry
 
-
-def _simulated(ptx: str) -> str:
-    """An example that runs `ptx` with one block of one warp."""
-    return f"""from fa4dsl.runtime.simulator.launch import Launch
-from fa4dsl.runtime.simulator.run import simulate
-
-simulate({ptx!r}, Launch("k", (1, 1, 1), (32, 1, 1)))
-"""
-
-
 MACHINE: tuple[Entry, ...] = (
     Entry(
         "S001",
@@ -19,8 +9,6 @@ MACHINE: tuple[Entry, ...] = (
         "PTX line {line}: {what}",
         "give a complete PTX file as nvcc -ptx, LLVM or Triton writes it; if the file is one, report the line",
         "The parser follows the PTX ISA's grammar. A file that was cut, edited by hand or is not PTX (a cubin, SASS, LLVM IR) fails at the first token it cannot place.",
-        failing=_simulated(".version 8.6\n.target sm_90a\n???"),
-        fixed=_simulated(".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }"),
     ),
     Entry(
         "S002",
@@ -28,8 +16,6 @@ MACHINE: tuple[Entry, ...] = (
         "PTX line {line}: {what} is not supported",
         "compile for 64-bit addresses and without textures, aliases and vector registers",
         "Directives change what a program means, so an unknown one is refused rather than skipped.",
-        failing=_simulated(".version 8.6\n.target sm_90a\n.address_size 32"),
-        fixed=_simulated(".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }"),
     ),
     Entry(
         "S003",

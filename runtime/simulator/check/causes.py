@@ -359,6 +359,11 @@ class Causes(Evidence):
                     f"publish with a release at .gpu scope after {self.line(prior.site)} (st.release.gpu, or __threadfence() before a flag) and observe it with an acquire at .gpu scope before "
                     f"{self.line(current.site)}, use atomics for the accesses themselves, or let one block alone use this address"
                 )
+            elif prior.site is current.site:
+                mend = (
+                    f"let one thread alone execute {self.line(current.site)} (elect, or if thread == 0), or give each thread a place of its own; if it meets itself in another turn of a loop, "
+                    f"add a {barrier} to the loop"
+                )
             elif of.cta[prior.thread] != of.cta[current.thread]:
                 mend += "; __syncthreads() is not enough: it orders only the threads of one CTA"
             flag = self._flag_between(prior.thread, current.thread)
