@@ -49,28 +49,35 @@ def assemble(ptx: str, target: Target, kernel: str, place: Location | None = Non
     tool = find_tool("ptxas")
     if tool is None:
         fail("C050", place)
-    with tempfile.TemporaryDirectory(prefix="fa4dsl-") as folder:
-        source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
-        command = [str(tool), f"-arch={target.chip}", "-O3", "-v", "-lineinfo", str(source), "-o", str(output)]
-        try:
+    try:
+        with tempfile.TemporaryDirectory(prefix="fa4dsl-") as folder:
+            source, output = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+            source.write_text(ptx)
+            command = [str(tool), f"-arch={target.chip}", "-O3", "-v", "-lineinfo", str(source), "-o", str(output)]
             done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            fail("C055", place, kernel=kernel, reason=str(error))
-        log = done.stdout + done.stderr
-        if done.returncode:
-            _refuse(log, ptx, kernel, place)
-        cubin = output.read_bytes()
+            log = done.stdout + done.stderr
+            if done.returncode:
+                _refuse(log, ptx, kernel, place)
+            cubin = output.read_bytes()
+    except (OSError, subprocess.TimeoutExpired) as error:
+        # No such program, no room for its files, or no end.
+        fail("C055", place, kernel=kernel, reason=str(error))
     return _report(cubin, log, ptx, kernel, place)
 
 
 def _refuse(log: str, ptx: str, kernel: str, place: Location | None) -> None:
-    found = re.findall(r"line (\d+);\s*error\s*:\s*(.*)", log)
+    """C051 for what the PTX says, at its line where ptxas names one; C055 for anything else."""
+    found = re.findall(r"(?:line (\d+); *|^ptxas )(?:error|fatal)\s*:\s*(.*)", log, re.MULTILINE)
+    found = [(number, problem.strip()) for number, problem in found if number or problem.startswith(("Entry function", "Unresolved"))]
     if not found:
         fail("C055", place, kernel=kernel, reason=log.strip().splitlines()[0] if log.strip() else "ptxas failed without a word")
-    line, problem = int(found[0][0]), found[0][1].strip()
-    instruction = ptx.splitlines()[line - 1].strip() if line <= len(ptx.splitlines()) else ""
-    fail("C051", source_of(ptx, line) or place, kernel=kernel, problem=problem, instruction=instruction, count=len(found))
+    number, problem = found[0]
+    lines = ptx.splitlines()
+    words = [f"in: {lines[int(number) - 1].strip().rstrip(';')}"] if number and int(number) <= len(lines) else []
+    if len(found) > 1:
+        words.append(f"{len(found)} errors in all")
+    at = source_of(ptx, int(number)) if number else None
+    fail("C051", at or place, kernel=kernel, problem=problem, where=f" ({'; '.join(words)})" if words else "")
 
 
 def source_of(ptx: str, line: int) -> Location | None:
@@ -97,10 +104,13 @@ def _report(cubin: bytes, log: str, ptx: str, kernel: str, place: Location | Non
     if stores or loads:
         registers = _number(r"Used (\d+) registers", log)
         found.append(diagnostic("C053", place, kernel=kernel, stores=stores, loads=loads, registers=registers))
-    for remark in re.findall(r"^ptxas\s+(?:info|warning)\s*:\s*(\(C\d+\).*|.*Stack size.*)$", log, re.MULTILINE):
+    for line, remark in _remarks(log):
         said = remark.partition(" in function")[0].partition(" in the function")[0].strip(". ")
-        at_line = re.search(r"line (\d+)", said)
-        source = source_of(ptx, int(at_line[1])) if at_line else None
+        at_line = line or (found_line[1] if (found_line := re.search(r"line (\d+)", said)) else "")
+        source = source_of(ptx, int(at_line)) if at_line else None
+        if source:
+            # The frame shows the author's line; that of the PTX means nothing to them.
+            said = re.sub(r" (?:in )?(?:around |at )?line \d+", "", said)
         frames = [Frame(source)] if source else _at(ptx, "wgmma" if "wgmma" in said else ".entry", place)
         if "wgmma" in said.lower() or "gmma" in said.lower():
             found.append(diagnostic("C054", *frames, kernel=kernel, reason=said))
@@ -117,6 +127,13 @@ def _report(cubin: bytes, log: str, ptx: str, kernel: str, place: Location | Non
         diagnostics=tuple(_unique(found)),
         log=log,
     )
+
+
+def _remarks(log: str) -> list[tuple[str, str]]:
+    """PTX line ("" where none is named) and words of each warning, and of the notes that carry a code or tell of an unknown stack."""
+    warning = r"^ptxas\s+(?:.*line (\d+);\s*)?warning\s*:\s*(.*)$"
+    note = r"^ptxas\s+info()\s*:\s*(\(C\d+\).*|.*Stack size.*)$"
+    return re.findall(warning, log, re.MULTILINE) + re.findall(note, log, re.MULTILINE)
 
 
 def _unique(found: list[Diagnostic]) -> list[Diagnostic]:

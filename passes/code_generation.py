@@ -49,7 +49,7 @@ def ptx_of_text(llvm: str, target: Target) -> str:
 def _apart(module: ir.Module, target: Target, wanted: str) -> str:
     found = gpu_modules(module)
     if len(found) != 1:
-        fail("C017", count=len(found))
+        fail("C017", *(frame for item in found for frame in operation_frames(item, "one")), count=len(found))
     refuse_what_llvm_cannot(found[0], target)
     strange = unfamiliar(found[0])
     frames = tuple(dict.fromkeys(frame for item in strange for frame in operation_frames(item)))[:3]
@@ -77,6 +77,9 @@ def reason_of(errors: str, status: int) -> str:
         asserted = re.search(r"Assertion [`'](.*)' failed", line)
         if asserted is not None:
             return f"its assertion {asserted[1]} failed"[:300]
+        selected = re.search(r"Cannot select: t\d+: \S+ = ([\w:]+)", line)
+        if selected is not None:
+            return f"Cannot select {selected[1]}: the NVPTX back end has no instruction for it"
         if line.startswith("LLVM ERROR: "):
             return line.removeprefix("LLVM ERROR: ").strip()[:300]
         if re.search(r"[Cc]annot|[Uu]nsupported", line):

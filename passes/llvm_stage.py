@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fa4dsl.passes import llvm_library
 from fa4dsl.passes.dialect.inline_ptx import constraint_problem
-from fa4dsl.passes.kernel import gpu_modules, walk
+from fa4dsl.passes.kernel import gpu_modules, symbol_name, walk
 from fa4dsl.passes.locations import operation_frames
 from fa4dsl.passes.lower_math import SUPPORTED_MATH
 from fa4dsl.passes.rewriting import is_convergent
@@ -46,7 +46,7 @@ def to_llvm_ir(module: ir.Module, target: Target) -> str:
 
     modules = gpu_modules(module)
     if len(modules) != 1:
-        fail("C017", count=len(modules))
+        fail("C017", *(frame for item in modules for frame in operation_frames(item, "one")), count=len(modules))
     refuse_what_llvm_cannot(modules[0], target)
     registration.register_llvm_translations(module.context)
     with module.context, ir.Location.unknown():
@@ -61,7 +61,10 @@ def to_llvm_ir(module: ir.Module, target: Target) -> str:
 
 
 def refuse_what_llvm_cannot(gpu_module: ir.Operation, target: Target) -> None:
-    """C015 for each operation that LLVM has no word for, C059 for inline PTX whose constraints do not fit: LLVM ends the process over either."""
+    """C015 for each operation that LLVM has no word for, C059 for inline PTX whose constraints do not fit: LLVM ends the process over either.
+
+    C018 for calls of functions that are only declared: PTX has no library to link.
+    """
     from mlir import ir
 
     everything = walk(gpu_module)
@@ -76,6 +79,7 @@ def refuse_what_llvm_cannot(gpu_module: ir.Operation, target: Target) -> None:
         for item in left:
             found.setdefault(item.name, item)
         raise Fa4dslError(*(diagnostic("C015", *operation_frames(item), operation=name) for name, item in list(found.items())[:5]))
+    _refuse_missing_functions(gpu_module, everything)
     for item in everything:
         if item.name == "llvm.inline_asm":
             operands, results = [str(value.type) for value in item.operands], [str(value.type) for value in item.results]
@@ -87,6 +91,26 @@ def refuse_what_llvm_cannot(gpu_module: ir.Operation, target: Target) -> None:
             )
             if problem:
                 fail("C059", *operation_frames(item), problem=problem)
+
+
+def _refuse_missing_functions(gpu_module: ir.Operation, everything: list[ir.Operation]) -> None:
+    declared = {
+        symbol_name(item.operation)
+        for item in gpu_module.regions[0].blocks[0]
+        if item.operation.name == "llvm.func" and not item.operation.regions[0].blocks
+    }
+    missing = {name for name in declared if not name.startswith("llvm.")}
+    calls = [item for item in everything if item.name == "llvm.call" and "callee" in item.attributes] if missing else []
+    named = [(_symbol_of(item.attributes["callee"]), item) for item in calls]
+    found = [(name, item) for name, item in named if name in missing]
+    if found:
+        names = ", ".join(sorted({name for name, _ in found}))
+        fail("C018", *(frame for _, item in found[:3] for frame in operation_frames(item)), functions=names)
+
+
+def _symbol_of(symbol: ir.Attribute) -> str:
+    """The name in a reference."""
+    return str(symbol).removeprefix("@").strip('"')
 
 
 def mark_convergent(text: str) -> str:

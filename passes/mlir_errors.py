@@ -52,7 +52,10 @@ def _refused(stage: str, messages: list[tuple[str, Any]]) -> Fa4dslError:
 
 
 def parse(text: str, context: ir.Context, name: str = "-") -> ir.Module:
-    """Parses a module; C001 where it is not valid. MLIR calls text without a file "-"; such locations are made to point into `name`."""
+    """Parses a module. C003 to C009 for each operation of this dialect that the dialect does not allow, C001 for what else is not valid.
+
+    MLIR calls text without a file "-"; such locations are made to point into `name`.
+    """
     from mlir import ir
 
     with context:
@@ -60,13 +63,33 @@ def parse(text: str, context: ir.Context, name: str = "-") -> ir.Module:
             with mlir_errors(context, f"when it is read from {name}", strict=True):
                 module = ir.Module.parse(text)
         except Fa4dslError as error:
-            raise Fa4dslError(*(_renamed(item, name) for item in error.diagnostics)) from None
+            found = _in_the_dialects_words(text) or error.diagnostics
+            raise Fa4dslError(*(_renamed(item, name) for item in found)) from None
         if name != "-":
             for operation in (module.operation, *walk(module.operation)):
                 location = operation.location
                 if location.is_a_file() and location.filename == "-":
                     operation.location = ir.Location.file(name, location.start_line, location.start_col)
     return module
+
+
+def _in_the_dialects_words(text: str) -> list[Diagnostic]:
+    """What is wrong with operations of the fa4 dialect in a text that MLIR refuses. MLIR's own words ("expected 'i32' but got 'i64'") name neither the
+    operation nor the operand; so the text is read once more where the dialect is not known, and its operations are compared with the table."""
+    from mlir import ir
+
+    from fa4dsl.passes.verify import broken_operations
+
+    context = ir.Context()
+    context.allow_unregistered_dialects = True
+    handler = context.attach_diagnostic_handler(lambda _: True)
+    try:
+        with context:
+            return broken_operations(ir.Module.parse(text))
+    except ir.MLIRError:
+        return []
+    finally:
+        handler.detach()
 
 
 def _renamed(item: Diagnostic, name: str) -> Diagnostic:

@@ -82,7 +82,7 @@ def resource_map(module: ir.Module) -> ResourceMap:
     """The map of a module's kernel in the fa4 dialect; places its shared memory. Raises C017 unless there is exactly one kernel, C025 where it does not fit."""
     found = kernels(module)
     if len(found) != 1:
-        fail("C017", count=len(found))
+        fail("C017", *(frame for item in found for frame in operation_frames(item, "one")), count=len(found))
     function = found[0]
     target = target_of(module)
     info = KernelInfo.of(function)

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.passes.locations import operation_frames
+from fa4dsl.runtime.diagnostics import Frame, Location, fail
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -90,10 +91,10 @@ TARGETS: dict[str, Target] = {
 }
 
 
-def target_named(name: str) -> Target:
-    """The target of that name; C014 where there is none."""
+def target_named(name: str, *frames: Frame | Location | None) -> Target:
+    """The target of that name; C014, at the given places, where there is none."""
     if name not in TARGETS:
-        fail("C014", target=name, known=", ".join(TARGETS))
+        fail("C014", *frames, target=name, known=", ".join(TARGETS))
     return TARGETS[name]
 
 
@@ -104,5 +105,5 @@ def target_of(module: ir.Module) -> Target:
         if inner.name == "gpu.module" and "targets" in inner.attributes:
             found = re.search(r'chip = "([^"]*)"', str(inner.attributes["targets"]))
             # MLIR does not print the chip that is its own default.
-            return target_named(found[1] if found else "sm_50")
+            return target_named(found[1] if found else "sm_50", *operation_frames(inner))
     return TARGETS[DEFAULT]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fa4dsl.passes.dialect.build import attribute_kind, describe, python_value, spread
+from fa4dsl.passes.dialect.build import attribute_kind, describe, python_value, spread, suggestion, wrong_count
 from fa4dsl.passes.dialect.constraints import signature, type_matches
 from fa4dsl.passes.dialect.rules import operation_problem, value_problem
 from fa4dsl.passes.kernel import KernelInfo, fa4_operations, kernels
@@ -33,6 +33,12 @@ def _broken(module: ir.Module) -> list[Diagnostic]:
     return [problem for problem in problems if problem is not None]
 
 
+def broken_operations(module: ir.Module) -> list[Diagnostic]:
+    """C003 to C009 for each operation that the table or the rules do not allow. The module's context need not know the dialect."""
+    found = [_operation(operation) for operation in fa4_operations(module.operation)]
+    return [problem for problem in found if problem is not None]
+
+
 def verify(module: ir.Module) -> None:
     """Raises Fa4dslError with one diagnostic (C003 to C012, C035) for each broken operation or kernel attribute."""
     found = _broken(module)
@@ -52,7 +58,7 @@ def _operation(operation: ir.Operation) -> Diagnostic | None:
     frames = operation_frames(operation)
     shape = signature(name)
     if shape is None:
-        return diagnostic("C003", *frames, operation=name, suggestion="")
+        return diagnostic("C003", *frames, operation=name, suggestion=suggestion(name))
     values = {}
     for slot in shape.attributes:
         if slot.name not in operation.attributes:
@@ -70,6 +76,9 @@ def _operation(operation: ir.Operation) -> Diagnostic | None:
     operands = [str(value.type) for value in operation.operands]
     results = [str(value.type) for value in operation.results]
     for what, slots, types in (("operand", shape.operands, operands), ("result", shape.results, results)):
+        expected = wrong_count(slots, len(types))
+        if expected:
+            return diagnostic("C006", *frames, operation=name, what=f"{what}s", expected=expected, given=len(types))
         for slot, text in zip(spread(slots, len(types)), types, strict=True):
             if not type_matches(text, slot.constraint):
                 return diagnostic("C007", *frames, operation=name, what=what, slot=slot.name, expected=describe(slot), given=text)

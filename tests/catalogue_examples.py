@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import io
 import os
 import re
 import runpy
 import shlex
+import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from unittest.mock import patch
 
 from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Fa4dslWarning
@@ -34,15 +37,34 @@ class Outcome:
         found = [item.code for item in self.diagnostics] or PRINTED.findall(self.printed)
         return list(dict.fromkeys(found))
 
+    @property
+    def unfilled(self) -> list[str]:
+        """Fields of a template that nobody gave a value."""
+        return [text for item in self.diagnostics for text in re.findall(r"\{\w+(?:![rs])?\}", item.message + item.mend)]
+
     def __str__(self) -> str:
         return "\n\n".join([*map(str, self.diagnostics), self.printed])
 
 
 def run(example: str, folder: Path) -> Outcome:
-    """A Python script or a sequence of commands. Anything but a catalogued error goes through."""
-    if example_kind(example) == "console":
-        return run_commands(example, folder)
-    return run_script(example, folder)
+    """A Python script, a sequence of commands, or MLIR. Anything but a catalogued error goes through."""
+    kind = example_kind(example)
+    return {"console": run_commands, "mlir": run_mlir, "python": run_script}[kind](example, folder)
+
+
+LOWERING = "fa4-verify,place-shared-memory,insert-proxy-fences,lower-fa4,fa4-to-llvm,emit-ptx"
+
+
+def run_mlir(example: str, folder: Path) -> Outcome:
+    """The whole way to PTX, without the static checks."""
+    from fa4dsl.passes.pipeline import run_pipeline
+
+    file = folder / "example.mlir"
+    file.write_text(example, encoding="utf-8")
+    try:
+        return Outcome((), run_pipeline(example, LOWERING, str(file)))
+    except Fa4dslError as error:
+        return Outcome(error.diagnostics, "")
 
 
 def run_script(example: str, folder: Path) -> Outcome:
@@ -50,7 +72,7 @@ def run_script(example: str, folder: Path) -> Outcome:
     file = folder / "example.py"
     file.write_text(example, encoding="utf-8")
     printed = io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed), patch.object(tempfile, "tempdir", tempfile.gettempdir()):
         try:
             runpy.run_path(str(file), run_name="__main__")
         except Fa4dslError as error:
@@ -61,50 +83,72 @@ def run_script(example: str, folder: Path) -> Outcome:
 
 
 def run_commands(example: str, folder: Path) -> Outcome:
-    """Lines of ``$ fa4dsl ...``, up to the first that fails. ``$ pip uninstall NAME`` hides a package from the lines after it."""
-    from fa4dsl.cli.app import invoke
+    """Lines of ``$ fa4dsl ...`` and ``$ python -c ...``, up to the first that fails.
 
+    After ``$ pip uninstall NAME`` the package cannot be found. Such examples run in a process of their own, where nothing is loaded yet.
+    """
+    if "$ pip uninstall" in example:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")])),
+        }
+        command = [sys.executable, __file__, example]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return Outcome((), done.stdout)
     printed = io.StringIO()
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(contextlib.chdir(folder))
-        stack.enter_context(contextlib.redirect_stdout(printed))
-        stack.enter_context(contextlib.redirect_stderr(printed))
-        for line in example.strip().splitlines():
-            command, *words = shlex.split(line.removeprefix("$ "), comments=True)
-            if command == "fa4dsl":
-                if invoke(words):
-                    break
-            elif command == "pip" and words[0] == "uninstall":
-                stack.enter_context(without(*words[1:]))
-            else:
-                assert command == "pip" and words[0] == "install", line
-                for package in words[1:]:
-                    importlib.metadata.version(re.split(r"[<>=]", package)[0])
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        commands(example)
     return Outcome((), printed.getvalue())
 
 
-MODULES = {
-    "xtc-mlir-python-bindings": ("mlir",),
-    "nvidia-cuda-nvcc": ("nvidia",),
-    "nvidia-cuda-nvdisasm": ("nvidia",),
-    "cuda-bindings": ("cuda.bindings",),
-    "torch": ("torch",),
-}
-"""What a package brings."""
+def commands(example: str) -> None:
+    from fa4dsl.cli.app import invoke, report
+
+    for line in example.strip().splitlines():
+        command, *words = shlex.split(line.removeprefix("$ "), comments=True)
+        if command == "fa4dsl":
+            if invoke(words):
+                break
+        elif command == "python" and words[0] == "-c":
+            try:
+                exec(words[1], {"__name__": "__main__"})
+            except Fa4dslError as error:
+                report(error)
+                break
+        elif command == "pip" and words[0] == "uninstall":
+            hide(words[1])
+        else:
+            assert command == "pip" and words[0] == "install", line
 
 
-@contextlib.contextmanager
-def without(*packages: str) -> Iterator[None]:
-    """No such packages, and no CUDA toolkit of the machine's own."""
-    from fa4dsl.passes.tools import find_tool
+MODULES = {"xtc-mlir-python-bindings": "mlir", "cuda-bindings": "cuda.bindings", "torch": "torch"}
+"""What a package brings to Python."""
+TOOLS = {"nvidia-cuda-nvcc": "ptxas", "nvidia-cuda-nvdisasm": "nvdisasm"}
 
-    hidden = [module for package in packages for module in MODULES[package]]
-    gone = dict.fromkeys(hidden)
-    gone |= {name: None for name in sys.modules if name.startswith(tuple(f"{module}." for module in hidden))}
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CUDA_")} | {"PATH": ""}
-    with patch.dict(sys.modules, gone), patch.dict(os.environ, environment, clear=True):
-        find_tool.cache_clear()
-        try:
-            yield
-        finally:
-            find_tool.cache_clear()
+
+def hide(package: str) -> None:
+    """No such package in this process, and no CUDA toolkit of the machine's own."""
+    os.environ["PATH"] = ""
+    for name in ("CUDA_HOME", "CUDA_PATH"):
+        os.environ.pop(name, None)
+    if package in MODULES:
+        # Python's own way to forbid an import.
+        sys.modules[MODULES[package]] = None  # type: ignore[assignment]
+        return
+    # NVIDIA's packages share a folder: another one, with the other tools.
+    spec = find_spec("nvidia")
+    tools = [tool for place in (spec.submodule_search_locations or () if spec else ()) for tool in Path(place).glob("cu*/bin/*")]
+    rest = Path.cwd() / "nvidia"
+    (rest / "cu13" / "bin").mkdir(parents=True)
+    for tool in tools:
+        if tool.name != TOOLS[package]:
+            (rest / "cu13" / "bin" / tool.name).symlink_to(tool)
+    sys.modules["nvidia"] = ModuleType("nvidia")
+    sys.modules["nvidia"].__spec__ = ModuleSpec("nvidia", None, is_package=True)
+    sys.modules["nvidia"].__spec__.submodule_search_locations = [str(rest)]
+
+
+if __name__ == "__main__":
+    with contextlib.redirect_stderr(sys.stdout):
+        commands(sys.argv[1])

@@ -91,11 +91,12 @@ def sizes(kernel: str, what: str, given: Sizes, constants: Mapping[str, Any], li
 
 
 def trace_kernel(source: Source, options: KernelOptions, constants: Mapping[str, Any]) -> Module:
-    """Builds the fa4 module of one specialisation. Every user mistake is an L error; no other exception leaves it."""
-    from mlir import ir
-
-    from fa4dsl.passes.dialect.definition import new_context
+    """Builds the fa4 module of one specialisation. Every user mistake is an L error; no other exception leaves it but C002, without MLIR, and C014."""
+    from fa4dsl.passes.dialect.definition import new_context, require_mlir
     from fa4dsl.passes.target import DEFAULT, target_named
+
+    require_mlir()
+    from mlir import ir
 
     function = source.function
     where = source.location(source.node)
@@ -107,7 +108,7 @@ def trace_kernel(source: Source, options: KernelOptions, constants: Mapping[str,
         with ir.InsertionPoint(module.body):
             named = {"sym_name": ir.StringAttr.get("kernels")}
             if options.target != DEFAULT:
-                named["targets"] = ir.Attribute.parse(f'[#nvvm.target<chip = "{target_named(options.target).chip}">]')
+                named["targets"] = ir.Attribute.parse(f'[#nvvm.target<chip = "{target_named(options.target, where).chip}">]')
             container = ir.Operation.create("gpu.module", attributes=named, regions=1)
         inner = container.regions[0].blocks.append()
         types = [ir.Type.parse("!fa4.tensor_map" if isinstance(item, type) else item.mlir) for item in parameters.values()]

@@ -44,8 +44,7 @@ def op(
     shape = signature(name)
     where = loc or _current_location()
     if shape is None:
-        near = get_close_matches(name, BY_NAME, 1)
-        fail("C003", *frames_of(where), operation=name, suggestion=f"; did you mean fa4.{near[0]}" if near else "")
+        fail("C003", *frames_of(where), operation=name, suggestion=suggestion(name))
     values = [value if isinstance(value, ir.Value) else value.result for value in operands]
     _check_types(shape, "operand", shape.operands, [str(value.type) for value in values], where)
     types = _result_types(shape, results, where)
@@ -83,14 +82,27 @@ def _result_types(shape: Signature, results: Sequence[Any] | None, where: ir.Loc
 
 
 def _check_types(shape: Signature, what: str, slots: tuple[Slot, ...], types: list[str], where: ir.Location) -> None:
-    variadic = [slot for slot in slots if slot.variadic]
-    expected = len(slots) - len(variadic)
-    if len(types) < expected or (len(types) > expected and not variadic):
-        wanted = f"at least {expected}" if variadic else str(expected)
+    wanted = wrong_count(slots, len(types))
+    if wanted:
         fail("C006", *frames_of(where), operation=shape.name, what=f"{what}s", expected=wanted, given=len(types))
     for slot, text in zip(spread(slots, len(types)), types, strict=True):
         if not type_matches(text, slot.constraint):
             fail("C007", *frames_of(where), operation=shape.name, what=what, slot=slot.name, expected=describe(slot), given=text)
+
+
+def suggestion(name: str) -> str:
+    """The operation that a wrong name may have meant, for C003."""
+    near = get_close_matches(name, BY_NAME, 1)
+    return f"; did you mean fa4.{near[0]}?" if near else ""
+
+
+def wrong_count(slots: tuple[Slot, ...], count: int) -> str:
+    """How many operands or results the slots take, in words, where `count` is not so many; else ""."""
+    variadic = any(slot.variadic for slot in slots)
+    expected = len(slots) - variadic
+    if count == expected or (variadic and count > expected):
+        return ""
+    return f"at least {expected}" if variadic else str(expected)
 
 
 def spread(slots: tuple[Slot, ...], count: int) -> list[Slot]:

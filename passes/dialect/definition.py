@@ -101,15 +101,22 @@ def context_errors_ignored(context: ir.Context) -> ir.DiagnosticHandler:
     return context.attach_diagnostic_handler(lambda _: True)
 
 
+def require_mlir() -> None:
+    """Imports MLIR's bindings. Raises C002 where the wheels are missing or do not load: what imports them unasked comes after this."""
+    try:
+        from mlir import ir  # noqa: F401
+    except ImportError as error:
+        fail("C002", reason=str(error))
+
+
 def new_context() -> ir.Context:
     """A context with the fa4 dialect and everything the pipeline uses.
 
     Raises C002 where the MLIR wheels are missing or do not load.
     """
-    try:
-        from mlir import ir
-    except ImportError as error:
-        fail("C002", reason=str(error))
+    require_mlir()
+    from mlir import ir
+
     context = ir.Context()
     # MLIR's Python interface collects errors for its exception, and aborts over one that it reports although the call succeeds, as the
     # parser does for an unfinished string. With this the errors go to the handler that `mlir_errors` attaches.

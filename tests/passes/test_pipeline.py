@@ -206,6 +206,32 @@ def test_refused_ptx_names_the_instruction_and_the_authors_line() -> None:
     assert caught.value.diagnostic.frames[0].location == Location("author.py", 42, 7)
 
 
+def test_refused_ptx_without_a_line_shows_the_kernel() -> None:
+    """ptxas names no line where the whole kernel is too large, or a function is nowhere."""
+    for body, said in ((".shared .b8 big[400000]; st.shared.b8 [big], 0;", "too much shared data"), ("call helper, ();", "helper")):
+        with pytest.raises(Fa4dslError) as caught:
+            assembled(body)
+        assert caught.value.code == "C051" and said in caught.value.diagnostic.message
+        assert caught.value.diagnostic.frames[0].location == Location("k.py", 3)
+
+
+def test_several_errors_are_counted() -> None:
+    with pytest.raises(Fa4dslError) as caught:
+        assembled("frobnicate.b32 1;\n twiddle.b32 2;")
+    assert "(in: frobnicate.b32 1; 2 errors in all)" in caught.value.diagnostic.message
+
+
+def test_plain_warnings_of_ptxas_are_reported() -> None:
+    (remark,) = assembled("", launch=".reqntid 1024\n.minnctapersm 4").diagnostics
+    assert remark.code == "C058" and "out of range" in remark.message
+
+
+def test_ptxas_without_a_folder_for_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/no/such/folder")
+    with pytest.raises(Fa4dslError, match=r"C055.*no/such/folder"):
+        assembled("")
+
+
 def test_ignored_setmaxnreg_is_an_error() -> None:
     with pytest.raises(Fa4dslError) as caught:
         assembled(" setmaxnreg.inc.sync.aligned.u32 192;", launch="")

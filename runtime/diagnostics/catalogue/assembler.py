@@ -7,14 +7,14 @@ ENTRIES: tuple[Entry, ...] = (
         "C050",
         "No ptxas",
         "machine code needs NVIDIA's assembler ptxas, and it is not found",
-        "install the wheel nvidia-cuda-nvcc, or put a CUDA toolkit's bin folder on PATH (or set CUDA_HOME); PTX and the simulator need no ptxas",
+        "install the wheel nvidia-cuda-nvcc, or put a CUDA toolkit's bin folder on PATH (or set CUDA_HOME); `fa4dsl opt` stops at PTX and needs none",
         "ptxas turns PTX into machine code. The driver could do it at load time, but without checks and with setmaxnreg ignored.",
     ),
     Entry(
         "C051",
         "ptxas refuses the PTX",
-        "ptxas refuses kernel {kernel}: {problem} (in: {instruction}; {count} errors in all)",
-        "mend the inline PTX at this line; where there is none, please report the kernel: the compiler made wrong PTX",
+        "ptxas refuses kernel {kernel}: {problem}{where}",
+        "mend the inline PTX at this line; where the kernel has none, please report it: the compiler made wrong PTX",
         "Only inline PTX is the author's own; everything else the compiler emits must assemble.",
     ),
     Entry(
@@ -45,8 +45,8 @@ ENTRIES: tuple[Entry, ...] = (
         "C055",
         "ptxas failed",
         "ptxas failed on kernel {kernel}: {reason}",
-        "run `ptxas --version` to see that it works; please report the kernel if it does",
-        "ptxas ended without naming a PTX line: it could not run, was stopped, or met a fault of its own.",
+        "see the reason; `ptxas --version` tells whether it works at all. Please report the kernel if nothing here is amiss",
+        "ptxas did not say that the PTX is wrong: it could not run, had no room for its files, was stopped, or met a fault of its own.",
     ),
     Entry(
         "C056",

@@ -1,6 +1,7 @@
 """Diagnostics of the compiler floor."""
 
-from fa4dsl.runtime.diagnostics.catalogue import assembler
+from fa4dsl.runtime.diagnostics.catalogue import assembler, compiler_examples_ir, compiler_examples_kernels
+from fa4dsl.runtime.diagnostics.catalogue.illustrated import illustrated
 from fa4dsl.runtime.diagnostics.entry import Entry
 
 _KERNEL = """module {{ gpu.module @kernels {{
@@ -24,7 +25,7 @@ def _array(name: str, size: int, more: str = "", value: str = "array") -> str:
     return _ARRAY.format(name=name, size=size, more=more).replace("%array", f"%{value}")
 
 
-ENTRIES: tuple[Entry, ...] = (
+_ENTRIES: tuple[Entry, ...] = (
     Entry(
         "C001",
         "The IR is not valid",
@@ -32,8 +33,8 @@ ENTRIES: tuple[Entry, ...] = (
         "mend the operation that the message names; `fa4dsl opt` prints the IR before and after each pass",
         "Every stage of the compiler is text that can be printed and fed back in. What is fed in must parse and verify: the right "
         "dialects, operand types and regions. For kernels written in Python this points to a fault of the compiler; please report it.",
-        failing='module {\n  "fa4.cluster_arrive"(\n}\n',
-        fixed="module {\n}\n",
+        failing=_kernel('"fa4.block_sync"( : () -> ()'),
+        fixed=_kernel('"fa4.block_sync"() : () -> ()'),
     ),
     Entry(
         "C002",
@@ -294,7 +295,7 @@ ENTRIES: tuple[Entry, ...] = (
         "C040",
         "A proxy fence is missing",
         "{use} meets bytes of {object} that were written through the generic proxy, with no fence.proxy.async between",
-        "add fa4.fence_proxy_async before the {barrier}{where} in every writing thread, or let the compiler place it (fences = automatic)",
+        'add fence_proxy_async (fence.proxy.async) before the {barrier}{where} in every writing thread, or let the compiler place it (fences="automatic")',
         "Ordinary stores and the async unit (TMA, bulk copies, wgmma) reach memory through different proxies. A barrier orders threads, "
         "not proxies: the writer must fence between its writes and the barrier (PTX ISA, Async proxy).",
         severity="warning",
@@ -303,7 +304,7 @@ ENTRIES: tuple[Entry, ...] = (
         "C041",
         "A slot is refilled without a proxy fence after its reads",
         "{use} overwrites bytes of {object} that were read through the generic proxy, with no fence.proxy.async between",
-        "add fa4.fence_proxy_async before the {barrier}{where} in every reading thread, or let the compiler place it (fences = automatic)",
+        'add fence_proxy_async (fence.proxy.async) before the {barrier}{where} in every reading thread, or let the compiler place it (fences="automatic")',
         "The barrier orders the read before the refill, but the two use different proxies, and the memory model asks for a fence on the "
         "path (PTX ISA, Async proxy). Widely used libraries leave it out and no GPU is known to reorder the two, so it is left for review.",
         severity="review",
@@ -326,3 +327,5 @@ ENTRIES: tuple[Entry, ...] = (
         "`opt` reads MLIR or LLVM IR as UTF-8 text.",
     ),
 )
+
+ENTRIES: tuple[Entry, ...] = illustrated(_ENTRIES, compiler_examples_ir.EXAMPLES, compiler_examples_kernels.EXAMPLES)
