@@ -14,6 +14,7 @@ from fa4dsl.runtime.arguments_arrays import ArrayView, is_array, view_array
 from fa4dsl.runtime.diagnostics import Fa4dslError, fail
 from fa4dsl.runtime.dtypes import DTYPES
 from fa4dsl.runtime.tensor_map import TensorMap, from_template
+from fa4dsl.runtime.tensor_map_rules import warn_of_padding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,12 +54,16 @@ def in_order(manifest: Manifest, arguments: Sequence[Any] | Mapping[str, Any], n
 def check_arguments(manifest: Manifest, arguments: Sequence[Any], stream: int | None = None) -> list[Checked]:
     """Every argument checked against its parameter. `stream`: the handle that DLPack exporters order their work before.
 
-    Raises R020 to R036 for tensor maps and R041 to R049 for the rest.
+    Raises R020 to R036 for tensor maps and R041 to R049 for the rest; warns of R037.
     """
     try:
-        return [check_argument(parameter, value, stream) for parameter, value in zip(manifest.parameters, arguments, strict=True)]
+        checked = [check_argument(parameter, value, stream) for parameter, value in zip(manifest.parameters, arguments, strict=True)]
     except Fa4dslError as error:
         raise at_kernel(manifest, error) from None
+    for parameter, value in zip(manifest.parameters, checked, strict=True):
+        if isinstance(value, TensorMap) and parameter.access != "in":
+            warn_of_padding(value.description, parameter.name, manifest.place)
+    return checked
 
 
 def at_kernel(manifest: Manifest, error: Fa4dslError) -> Fa4dslError:

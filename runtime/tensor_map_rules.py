@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import fail, warn
 from fa4dsl.runtime.dtypes import DTYPES
 
 if TYPE_CHECKING:
+    from fa4dsl.runtime.diagnostics import Frame
     from fa4dsl.runtime.tensor_map import TensorMapDescription
 
 SWIZZLE_SPANS = {"32B": 32, "64B": 64, "128B": 128}
@@ -38,6 +39,14 @@ def check_description(description: TensorMapDescription, address: int | None, na
     _check_inner_box(description, label)
     if address is not None:
         _check_address(description, address, label)
+
+
+def warn_of_padding(description: TensorMapDescription, label: str, place: Frame | None = None) -> None:
+    """Warns of R037 where TMA stores overwrite up to 15 bytes behind each row: the hardware clips whole 16-byte chunks (measured, H200)."""
+    row = description.sizes[0] * DTYPES[description.dtype].size
+    if row % 16:
+        fields = {"extent": description.sizes[0], "dtype": description.dtype, "row": row, "rest": 16 - row % 16}
+        warn("R037", place, name=label, **fields)
 
 
 def _check_words(description: TensorMapDescription, label: str) -> None:

@@ -5,8 +5,8 @@ loads of a group of partial results in flight at once. Where rows are too few to
 results; each combines its own, and they meet in shared memory.
 """
 
-# The bodies below are fa4dsl's language, whose types (f32, Pointer[f32]) a Python type checker does not know.
-# mypy: ignore-errors
+# Device functions take whatever types they are called with, like templates; the bodies are checked.
+# mypy: allow-untyped-defs
 # Annotations are evaluated as written (no `from __future__ import annotations`): the kernel's output type is the factory's argument.
 
 import functools
@@ -152,8 +152,14 @@ def combine_partials(output_type: str) -> Any:
 
     @kernel(threads=lambda c: c.threads)
     def combine_partials(
-        partial: Pointer[f32], scores: Pointer[f32], output: Pointer[element], lse: Pointer[f32], rows: i32, *, c: PartialsConfig
-    ):
+        partial: Pointer[f32],
+        scores: Pointer[f32],
+        output: Pointer[element],  # type: ignore[valid-type]
+        lse: Pointer[f32],
+        rows: i32,
+        *,
+        c: PartialsConfig,
+    ) -> None:
         """partial: f32 ``[P, rows, D]``, normalised. scores: f32 ``[P, rows]``, natural log of each one's sum of exponentials, -inf where it is
         empty; the partial result is not used there. output: ``[rows, D]``, 0 where a row is empty everywhere. lse: f32 ``[rows]``, with `c.lse`."""
         lane = thread.index() % c.lanes

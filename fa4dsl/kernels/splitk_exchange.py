@@ -5,8 +5,8 @@ and element type will do. With several clusters for a tile, each combines its ow
 CTAs with the same rank, which hold the same share of the tile, the last to arrive combines the clusters' results from there.
 """
 
-# The bodies below are fa4dsl's language, whose types (f32, Pointer[f32]) a Python type checker does not know.
-# mypy: ignore-errors
+# Device functions take whatever types they are called with, like templates; the bodies are checked.
+# mypy: allow-untyped-defs
 # Annotations are evaluated as written (no `from __future__ import annotations`): the kernel's output type is the factory's argument.
 
 import functools
@@ -133,7 +133,7 @@ def splitk_exchange(output_type: str) -> Any:
         partial: Pointer[f32],
         statistics: Pointer[f32],
         row_offsets: Pointer[i32],
-        output: Pointer[element],
+        output: Pointer[element],  # type: ignore[valid-type]
         total_rows: i32,
         heads: i32,
         scale_log2e: f32,
@@ -143,7 +143,7 @@ def splitk_exchange(output_type: str) -> Any:
         counters: Pointer[i32],
         *,
         c: CombineConfig,
-    ):
+    ) -> None:
         """Combines the partials of every tile and head; arguments as `splitk_combine`'s, with ``[clusters * P, ...]`` partial results.
 
         Grid: (tiles * clusters * P, heads, 1), clusters of (P, 1, 1). workspace: f32 ``[tiles, heads, clusters, quads, 8]``; counters: i32

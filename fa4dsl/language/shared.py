@@ -226,11 +226,11 @@ def shared(
         shape: compile-time sizes, row-major.
         name: shown in errors, maps of shared memory and simulator reports; by default the variable's name.
         swizzle: "none", "32B", "64B" or "128B": how TMA and wgmma permute 16-byte chunks of it. A swizzled array is read and written by
-            them only, and each row of its last dimension is at most the swizzle's span.
+            them only, and each row of its last dimension is exactly the swizzle's span.
         alignment: bytes, at least what the swizzle needs (128, 256, 512, 1024).
         overlay: an array whose memory it takes; the author sees to it that the uses do not overlap in time.
 
-    Raises L024 for a shape that is not known at compile time, L078 for a row wider than the swizzle, L079 for an overlay that is larger.
+    Raises L024 for a shape that is not known at compile time, L078 for a row that is not the swizzle's span, L079 for an overlay that is larger.
     """
     trace = current()
     sizes = shape if isinstance(shape, tuple) else (shape,)
@@ -241,7 +241,7 @@ def shared(
     if swizzle not in ALIGNMENT:
         trace.fail("L048", trace.place_of(swizzle), given=swizzle)
     row = sizes[-1] * dtype.bytes
-    if swizzle != "none" and row > SWIZZLE_BYTES[swizzle]:
+    if swizzle != "none" and row != SWIZZLE_BYTES[swizzle]:
         span = SWIZZLE_BYTES[swizzle]
         trace.fail("L078", name=name or "the array", row=row, swizzle=swizzle, span=span, columns=span // dtype.bytes)
     if overlay is not None and (not isinstance(overlay, SharedArray) or overlay.bytes < prod(sizes) * dtype.bytes):

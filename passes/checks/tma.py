@@ -131,7 +131,7 @@ def _box(name: str, template: TensorMapTemplate, frames: list[Any]) -> list[Diag
     if inner % 16:
         return [diagnostic("C163", *frames, map=name, extent=template.box[0], dtype=template.dtype, inner=inner)]
     span = SWIZZLE_SPANS.get(template.swizzle)
-    if span is not None and inner > span:
+    if span is not None and inner != span:
         size = DTYPES[template.dtype].size
         return [diagnostic("C164", *frames, map=name, inner=inner, swizzle=template.swizzle, span=span, most=span // size)]
     return []

@@ -149,10 +149,11 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "C164",
-        "The box's rows are wider than the swizzle",
+        "The box's rows are not the swizzle's span",
         "tensor map {map!r}: a row of the box has {inner} bytes, and swizzle {swizzle} spans {span}",
-        "make the innermost extent at most {most} elements and load several boxes, or choose a wider swizzle",
-        "A swizzle permutes 16-byte chunks within a row of its span; a wider row has no defined place.",
+        "make the innermost extent {most} elements and load several boxes for more, or choose another swizzle",
+        "A swizzle permutes 16-byte chunks within a row of its span; a wider row has no defined place, and a narrower one takes a whole span "
+        "of shared memory each, more than the box's bytes (measured on an H200).",
         failing=_tma(m.array("tile", 8, 128, dtype="bf16", alignment=1024, swizzle="128B"), 2048, _parameters("bf16", (128, 8), "128B")),
         fixed=_GOOD,
     ),

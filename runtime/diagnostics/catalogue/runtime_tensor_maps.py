@@ -6,6 +6,22 @@ _SOURCE = (
     "The rule is the hardware descriptor's own (cuTensorMapEncodeTiled); the driver would refuse it with a bare CUDA_ERROR_INVALID_VALUE."
 )
 _TILED = "from fa4dsl.runtime import tiled\nimport numpy as np\n"
+_STORE = """import numpy as np
+from fa4dsl import TensorMap, block, f32, kernel, shared, static_range, thread, tma
+
+@kernel(threads=64)
+def fill(left: TensorMap) -> None:
+    tile = shared(f32, (8, 64))
+    for row in static_range(8):
+        tile[row, thread.index()] = 1.0
+    block.sync()
+    with thread(0):
+        left.store(tile, (0, 0))
+        tma.commit_and_wait()
+
+both = np.zeros((8, 128), np.float32)
+fill[1](both[:, :{columns}])
+"""
 
 ENTRIES: tuple[Entry, ...] = (
     Entry(
@@ -154,5 +170,18 @@ ENTRIES: tuple[Entry, ...] = (
         "The words are those of the PTX ISA's tensor chapter.",
         failing=_TILED + 'tiled(np.zeros((8, 32), np.float32), (32, 8), "96B")',
         fixed=_TILED + 'tiled(np.zeros((8, 32), np.float32), (32, 8), "128B")',
+    ),
+    Entry(
+        "R037",
+        "A TMA store overwrites what follows a row",
+        "{name}: a row has {extent} x {dtype} = {row} bytes, no multiple of 16, and a TMA store that reaches a row's end overwrites the "
+        "{rest} bytes behind it",
+        "give the rows a length that is a multiple of 16 bytes, or write the last columns with plain stores; where those bytes are padding "
+        "of your own, the warning may be filtered",
+        "TMA clips a store at the end of a row by whole 16-byte chunks: a row of 12 valid bytes writes 16 (measured on an H200). Loads are "
+        "exact. If the tensor is a slice of a wider one, its neighbour's first columns are lost.",
+        severity="warning",
+        failing=_STORE.format(columns=50),
+        fixed=_STORE.format(columns=52),
     ),
 )

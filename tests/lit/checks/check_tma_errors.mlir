@@ -115,7 +115,7 @@ module { gpu.module @kernels {
 // -----
 
 // CHECK: error[C164]: tensor map 'tiles': a row of the box has 256 bytes, and swizzle 128B spans 128
-// CHECK: mend: make the innermost extent at most 64 elements and load several boxes, or choose a wider swizzle
+// CHECK: mend: make the innermost extent 64 elements and load several boxes for more, or choose another swizzle
 module { gpu.module @kernels {
   func.func @the_box_s_rows_are_wider_than_the_swizzle(%tiles: !fa4.tensor_map) attributes {fa4.kernel, fa4.block = array<i32: 128, 1, 1>, fa4.parameters = [{name = "tiles", kind = "tensor_map", dtype = "bf16", tensor_map = {dtype = "bf16", rank = 2 : i64, box = array<i64: 128, 8>, swizzle = "128B"}}]} {
     %c0 = arith.constant 0 : i32
