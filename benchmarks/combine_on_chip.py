@@ -29,6 +29,9 @@ WATCHDOG_SECONDS = 20.0
 DESIGNS = ("pull", "pull_wide", "push", "push_bulk")
 """`pull`, a thread for each row, for whole warps of rows only."""
 THREADS = (64, 128, 256, 512)
+PIECES = (2, 4, 8)
+"""Clusters among which the rows of one tile are also cut (`push`), down to `LEAST_ROWS` each: more, smaller CTAs spread more evenly over the SMs."""
+LEAST_ROWS = 16
 CASES = [(rows, partitions) for rows in (4, 8, 16, 64, 128) for partitions in (2, 4, 8, 16)]
 SOURCE = Path(__file__).resolve().parent / "peers" / "floor_cluster.cu"
 
@@ -58,13 +61,30 @@ def variants() -> list[Variant]:
     return found
 
 
+def cut(rows: int, partitions: int) -> list[tuple[int, Variant]]:
+    """(pieces, kernel of one piece) for a tile whose rows are cut among several clusters."""
+    found = []
+    for pieces in PIECES:
+        each = rows // pieces
+        if each >= LEAST_ROWS:
+            found += [
+                (pieces, Variant("push", partitions, each, threads)) for threads in THREADS if 64 < threads <= max(128, each * DEPTH // 4)
+            ]
+    return found
+
+
+def kernels() -> list[Variant]:
+    """Every kernel once."""
+    return list(dict.fromkeys([*variants(), *(variant for case in CASES for _, variant in cut(*case))]))
+
+
 def prepare(folder: Path, share: tuple[int, int]) -> None:
     from onchip_kernels import onchip_base, onchip_exchange, onchip_pull
 
     from fa4dsl.kernels.combine_config import CombineConfig
 
     folder.mkdir(parents=True, exist_ok=True)
-    for variant in variants()[share[0] :: share[1]]:
+    for variant in kernels()[share[0] :: share[1]]:
         path = folder / variant.file
         design: Any = "push" if variant.design == "base" else variant.design
         config = CombineConfig(partitions=variant.partitions, rows=variant.rows, design=design, threads=variant.threads, depth=DEPTH)
@@ -165,6 +185,12 @@ def run(folder: Path, output: Path | None, groups_of_wave: int) -> int:
             if (variant.rows, variant.partitions) == (rows, partitions):
                 artifact = load(folder / variant.file)
                 mine[variant.design, variant.threads] = measure(artifact, variant, groups, exact)
+        in_pieces = {
+            f"{pieces}:{variant.threads}": measure(
+                load(folder / variant.file), variant, groups * pieces, reference(groups * pieces, partitions, variant.rows)
+            )
+            for pieces, variant in cut(rows, partitions)
+        }
         cells = []
         for design in DESIGNS:
             times_of = [(us, threads) for (name, threads), us in mine.items() if name == design and us == us]
@@ -176,9 +202,18 @@ def run(folder: Path, output: Path | None, groups_of_wave: int) -> int:
         hand = min((times[name] for name in ("dsmem_rs", "dsmem_push") if name in times), default=float("nan"))
         text = "  ".join(f"{design} {threads} {us:.2f} ({over:+.2f})" for us, design, threads, over in cells)
         peer = " ".join(f"{times.get(name, float('nan')):7.2f}" for name in ("base", "dsmem_rs", "dsmem_push", "twokernel_pdl"))
-        print(f"{partitions:2d} {rows:4d} {groups:6d} | {peer} | {text} | {best[1]} {best[0] / hand:.3f}", flush=True)
+        pieces = min(in_pieces.items(), key=lambda item: item[1], default=("", float("nan")))
+        cutting = f" | push cut in {pieces[0]} {pieces[1]:.2f}" if pieces[0] else ""
+        print(f"{partitions:2d} {rows:4d} {groups:6d} | {peer} | {text} | {best[1]} {best[0] / hand:.3f}{cutting}", flush=True)
         records.append(
-            {"P": partitions, "rows": rows, "groups": groups, "hand": times, "ours": {f"{d}:{t}": us for (d, t), us in mine.items()}}
+            {
+                "P": partitions,
+                "rows": rows,
+                "groups": groups,
+                "hand": times,
+                "ours": {f"{d}:{t}": us for (d, t), us in mine.items()},
+                "cut": in_pieces,
+            }
         )
     if output is not None:
         output.write_text(json.dumps(records))
