@@ -210,7 +210,7 @@ consume:
     ),
     "S100": program(
         """
-    setmaxnreg.inc.sync.aligned.u32 40;
+    setmaxnreg.inc.sync.aligned.u32 40;  // from 64
 """,
         ("setmaxnreg.inc", "setmaxnreg.dec"),
         directives="\n.maxntid 128, 1, 1\n.maxnreg 64",

@@ -119,7 +119,7 @@ fill.bind().check(1, (y,))[0].require_clean()
     .reg .pred %first;
     .reg .b32 %thread;
 {THREAD}    @%first mbarrier.init.shared::cta.b64 [met], 64;
-    mbarrier.arrive.shared::cta.b64 _, [met];
+    mbarrier.arrive.shared::cta.b64 _, [met];  // has thread 0 initialised it?
 """,
         ("    mbarrier.arrive", "    bar.sync 0;\n    mbarrier.arrive"),
         head=launch(64),
@@ -190,9 +190,9 @@ others:
         """
     .shared .align 8 .b64 met;
     mbarrier.init.shared::cta.b64 [met], 2;
-    mbarrier.arrive.shared::cta.b64 _, [met], 3;
+    mbarrier.arrive.shared::cta.b64 _, [met], 3;  // of 2
 """,
-        ("[met], 3;", "[met], 2;"),
+        ("[met], 3;  // of 2", "[met], 2;"),
         head=ONE_THREAD,
     ),
     "S049": program(

@@ -43,7 +43,7 @@ EXAMPLES: Examples = {
     @!%first bra end;
     ld.param.u64 %from, [other];
     tensormap.replace.tile.global_address.global.b1024.b64 [%copy], %from;
-    fence.proxy.tensormap::generic.release.gpu;
+    fence.proxy.tensormap::generic.release.gpu;  // for whom?
     mbarrier.init.shared::cta.b64 [full], 1;
     fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 1024;
