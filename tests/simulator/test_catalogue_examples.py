@@ -28,7 +28,7 @@ NO_LINE = {
 AT_FAULT: dict[str, tuple[str, ...]] = {
     "S001": ("ret;",),
     "S002": (".address_size 32",),
-    "S003": ("multimem.red",),
+    "S003": ("tex.1d",),
     "S004": ("add.u32 %sum, %thread;",),
     "S005": ("[tiles]",),
     "S006": ('"kernel": "copy"',),

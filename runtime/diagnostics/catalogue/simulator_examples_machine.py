@@ -42,16 +42,18 @@ EXAMPLES: Examples = {
     "S002": pair(program(_THREAD)[0].replace(".address_size 64", ".address_size 32"), (".address_size 32", ".address_size 64")),
     "S003": program(
         """
+    .reg .b32 %place, %v<4>;
     .reg .b64 %x;
     ld.param.u64 %x, [x];
-    multimem.red.relaxed.sys.global.add.u32 [%x], 1;  // valid PTX, but several GPUs are not modelled
+    mov.u32 %place, 0;
+    tex.1d.v4.u32.s32 {%v0, %v1, %v2, %v3}, [%x, {%place}];  // valid PTX, but textures are not modelled
 """,
         (
-            "multimem.red.relaxed.sys.global.add.u32 [%x], 1;  // valid PTX, but several GPUs are not modelled",
-            "red.relaxed.sys.global.add.u32 [%x], 1;",
+            "tex.1d.v4.u32.s32 {%v0, %v1, %v2, %v3}, [%x, {%place}];  // valid PTX, but textures are not modelled",
+            "ld.global.v4.u32 {%v0, %v1, %v2, %v3}, [%x];",
         ),
         parameters=".param .u64 x",
-        head=launch(buffers='"x": {"bytes": 4}', arguments='{"buffer": "x"}'),
+        head=launch(buffers='"x": {"bytes": 16}', arguments='{"buffer": "x"}'),
     ),
     "S004": program(
         """
