@@ -160,19 +160,26 @@ def main() -> None:
 
         cupy.cuda.Stream.from_external(stream).use()
         cx, cout = cupy.asarray(x), cupy.asarray(out)
-        return lambda: kernel(cx, cout, n)
+        plain[8](cx, cout, n)
+        of_cupy = plain[8]
+        return lambda: of_cupy(cx, cout, n)
 
     from fa4dsl.runtime import tiled
 
     square = x.view(32, 32)
     ready = tiled(square, (32, 8), "128B")
-    four = mapped[8]
+
+    def with_maps(a: Any, b: Any) -> Callable[[], Any]:
+        mapped[8](a, b, out, n)
+        four = mapped[8]
+        return lambda: four(a, b, out, n)
+
     add(BARE, lambda: cuda_core(x, out, n, stream.cuda_stream))
     add("fa4dsl kernel(x, out, n), torch", lambda: lambda: kernel(x, out, n))
     add("fa4dsl artifact[grid](x, out, n), torch", lambda: lambda: plain[8](x, out, n))
     add("fa4dsl kernel(x, out, n), cupy", with_cupy)
-    add("fa4dsl 2 tensor maps ready + pointer + scalar", lambda: lambda: four(ready, ready, out, n))
-    add("fa4dsl 2 tensors mapped at launch + pointer + scalar", lambda: lambda: four(square, square, out, n))
+    add("fa4dsl 2 tensor maps ready + pointer + scalar", lambda: with_maps(ready, ready))
+    add("fa4dsl 2 tensors mapped at launch + pointer + scalar", lambda: with_maps(square, square))
     if options.combine:
         launchers |= combine_launchers(options.combine)
     add("torch x.add_(1)", lambda: lambda: x.add_(1))

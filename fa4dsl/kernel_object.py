@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from fa4dsl.frontend.specialise import Module
     from fa4dsl.passes.pipeline import Compilation
     from fa4dsl.runtime.artifact import Artifact
-    from fa4dsl.runtime.launch import BoundLaunch, Device, LaunchResult
+    from fa4dsl.runtime.bound_launch import BoundLaunch
+    from fa4dsl.runtime.launch import Device, LaunchResult
 
 Grid = int | Sequence[int]
 
@@ -34,6 +35,8 @@ class Kernel:
         functools.update_wrapper(self, function)
         self._bound: dict[Any, BoundKernel] = {}
         self._lock = threading.Lock()
+        self._launchers: Mapping[Any, BoundLaunch] = {}
+        """By grid: the artifact's own, once the kernel is bound without arguments and compiled."""
 
     @property
     def name(self) -> str:
@@ -85,7 +88,13 @@ class Kernel:
 
     def __getitem__(self, grid: Grid) -> BoundLaunch:
         """``kernel[grid](*arguments)`` launches a kernel that has no compile-time arguments."""
-        return self.bind()[grid]
+        try:
+            return self._launchers[grid]
+        except (KeyError, TypeError):
+            bound = self.bind()
+            launcher = bound[grid]
+            self._launchers = bound._launchers
+            return launcher
 
     def launch(self, grid: Grid, arguments: Sequence[Any] | Mapping[str, Any], **options: Any) -> LaunchResult:
         """Launches a kernel that has no compile-time arguments; see `BoundKernel.launch`."""
@@ -116,7 +125,8 @@ class BoundKernel:
         self._lock = threading.RLock()
         self._compilation: Compilation | None = None
         self._artifact: Artifact | None = None
-        self._launches: dict[Any, BoundLaunch] = {}
+        self._launchers: Mapping[Any, BoundLaunch] = {}
+        """By grid: the artifact's own, once there is one."""
 
     @property
     def name(self) -> str:
@@ -183,12 +193,11 @@ class BoundKernel:
     def __getitem__(self, grid: Grid) -> BoundLaunch:
         """``bound[grid](*arguments)``: launches on the device where the arrays live; the fast path."""
         try:
-            return self._launches[grid]
+            return self._launchers[grid]
         except (KeyError, TypeError):
-            launch = self.artifact[grid]
-            if isinstance(grid, int | tuple):
-                self._launches[grid] = launch
-            return launch
+            launcher = self.artifact[grid]
+            self._launchers = self.artifact.launchers
+            return launcher
 
     def launch(
         self,

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from fa4dsl.runtime.launch import BoundLaunch, LaunchResult
+    from fa4dsl.runtime.bound_launch import BoundLaunch
+    from fa4dsl.runtime.launch import LaunchResult
 
 
 GRIDS_KEPT = 1024
@@ -38,6 +39,11 @@ class Artifact:
     """Loaded kernels by GPU; belongs to `runtime.cuda`."""
 
     @property
+    def launchers(self) -> Mapping[Any, BoundLaunch]:
+        """What `artifact[grid]` is, by grid, for those asked for so far: a mapping that a caller may keep, and that follows the artifact."""
+        return self._launchers
+
+    @property
     def name(self) -> str:
         return self.manifest.name
 
@@ -54,19 +60,24 @@ class Artifact:
         return hash((self.manifest.name, self.manifest.target, self.ptx))
 
     def __getitem__(self, grid: int | Sequence[int]) -> BoundLaunch:
-        """`artifact[grid](*arguments)`: `grid` in CTAs, one to three extents. See `runtime.launch.BoundLaunch`."""
+        """`artifact[grid](*arguments)`: `grid` in CTAs, one to three extents. See `runtime.bound_launch.BoundLaunch`."""
+        try:
+            return self._launchers[grid]
+        except (KeyError, TypeError):
+            return self._bind(grid)
+
+    def _bind(self, grid: int | Sequence[int]) -> BoundLaunch:
+        from fa4dsl.runtime.bound_launch import Plans
+
         if isinstance(grid, list):
             grid = tuple(grid)
-        bound: BoundLaunch | None = self._launchers.get(grid)
-        if bound is None:
-            from fa4dsl.runtime.launch import BoundLaunch
-
-            bound = BoundLaunch(self, grid)
+        found = self._launchers.get(grid)
+        if found is None:
             if len(self._launchers) >= GRIDS_KEPT:
-                # Grids may follow a data-dependent size without end; prepared launches for old ones are cheap to make again.
+                # Grids may follow a data-dependent size without end; plans for old ones are cheap to make again.
                 self._launchers.clear()
-            self._launchers[grid] = bound
-        return bound
+            found = self._launchers[grid] = Plans(self, grid, self._launchers).launcher
+        return found
 
     def launch(self, grid: int | Sequence[int], arguments: Sequence[Any] | Mapping[str, Any], **options: Any) -> LaunchResult:
         """Launches with every option of `runtime.launch.launch`, and tells what happened."""
@@ -135,9 +146,13 @@ def select(
     wanted += [f"{key}={value!r}" for key, value in sorted(options.items())]
     there = "; ".join(describe(artifact) for artifact in artifacts) or "nothing"
     if not found:
-        fail("R009", wanted=", ".join(wanted) or "any", there=there)
+        fail("R009", wanted=", ".join(wanted) or "any target", there=there)
     if len(found) > 1:
-        fail("R010", wanted=", ".join(wanted) or "any", found="; ".join(describe(artifact) for artifact in found))
+        fail(
+            "R010",
+            wanted=", ".join(wanted) or "a request without target, name and options",
+            found="; ".join(describe(artifact) for artifact in found),
+        )
     return found[0]
 
 

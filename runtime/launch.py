@@ -1,7 +1,6 @@
-"""Launching an artifact: one call for both devices.
+"""Launching an artifact: one call for both devices, with every option, which tells what happened.
 
-`artifact[grid](*arguments)` is the short form and the fast path: arguments are checked once for each signature, then only compared with it.
-`launch` has every option and tells what happened.
+`artifact[grid](*arguments)`, the short form and the fast path, is `bound_launch`'s.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from fa4dsl.runtime.artifact import Artifact
-    from fa4dsl.runtime.cuda.launch import PreparedLaunch
+    from fa4dsl.runtime.diagnostics import Frame
 
 Device = Literal["auto", "cuda", "simulator"]
 Extents = tuple[int, int, int]
@@ -61,8 +60,8 @@ class LaunchResult:
             self._wait()
 
 
-def extents(kernel: str, grid: int | Sequence[int], code: str = "R060") -> Extents:
-    """A grid or cluster as three extents. Raises R060 or the code given."""
+def extents(kernel: str, grid: int | Sequence[int], code: str = "R060", place: Frame | None = None) -> Extents:
+    """A grid or cluster as three extents. Raises R060 or the code given, at the kernel's place."""
     given: tuple[Any, ...] = tuple(grid) if isinstance(grid, Iterable) else (grid,)
     try:
         whole = tuple(extent.__index__() for extent in given)
@@ -79,16 +78,16 @@ def extents(kernel: str, grid: int | Sequence[int], code: str = "R060") -> Exten
                 problem = f"{extent} CTAs in {dimension}, 1 to {limit} are possible"
                 break
     if problem:
-        fail(code, kernel=kernel, grid=given, cluster=given, problem=problem)
+        fail(code, place, kernel=kernel, grid=given, cluster=given, problem=problem)
     x, y, z = (*whole, 1, 1)[:3]
     return x, y, z
 
 
-def check_grid(kernel: str, grid: Extents, cluster: Extents) -> None:
+def check_grid(kernel: str, grid: Extents, cluster: Extents, place: Frame | None = None) -> None:
     """Whole clusters in every dimension. Raises R061."""
     for dimension, extent, size in zip(DIMENSIONS, grid, cluster, strict=True):
         if extent % size:
-            fail("R061", kernel=kernel, extent=extent, dimension=dimension, cluster=size)
+            fail("R061", place, kernel=kernel, extent=extent, dimension=dimension, cluster=size)
 
 
 def make_options(
@@ -102,14 +101,16 @@ def make_options(
     manifest = artifact.manifest
     shape = manifest.cluster
     if cluster is not None:
-        shape = extents(manifest.name, cluster, "R062")
+        shape = extents(manifest.name, cluster, "R062", manifest.place)
         if shape != manifest.cluster and artifact.static_cluster:
-            fail("R062", kernel=manifest.name, cluster=shape, problem=f"it was compiled for clusters of {manifest.cluster}")
+            fail("R062", manifest.place, kernel=manifest.name, cluster=shape, problem=f"it was compiled for clusters of {manifest.cluster}")
     if prod(shape) > LARGEST_CLUSTER:
-        fail("R062", kernel=manifest.name, cluster=shape, problem=f"{prod(shape)} CTAs, at most {LARGEST_CLUSTER} are possible on any GPU")
+        problem = f"{prod(shape)} CTAs, at most {LARGEST_CLUSTER} are possible on any GPU"
+        fail("R062", manifest.place, kernel=manifest.name, cluster=shape, problem=problem)
     dynamic = manifest.dynamic_shared_bytes if dynamic_shared_bytes is None else dynamic_shared_bytes
     if dynamic < 0 or dynamic >= 1 << 31:
-        fail("R063", kernel=manifest.name, needed=dynamic, dynamic=dynamic, static=manifest.static_shared_bytes, limit="at most 232448")
+        static = manifest.static_shared_bytes
+        fail("R063", manifest.place, kernel=manifest.name, needed=dynamic, dynamic=dynamic, static=static, limit="at most 232448")
     return LaunchOptions(shape, dynamic, bool(cooperative), bool(programmatic))
 
 
@@ -148,9 +149,9 @@ def launch(
     if device not in get_args(Device):
         fail("R067", what="device", got=repr(device), words='"auto", "cuda" or "simulator"')
     manifest = artifact.manifest
-    shape = extents(manifest.name, grid)
+    shape = extents(manifest.name, grid, place=manifest.place)
     options = make_options(artifact, cluster, dynamic_shared_bytes, cooperative, programmatic)
-    check_grid(manifest.name, shape, options.cluster)
+    check_grid(manifest.name, shape, options.cluster, manifest.place)
     ordered = in_order(manifest, arguments)
     handle: int | None = None
     if stream is not None and device != "simulator":
@@ -166,44 +167,7 @@ def launch(
 
         return launch_on_gpu(artifact, shape, options, values, place, handle, copy=copy, watchdog=watchdog)
     if place is not None and place[0] == "cuda":
-        fail("R043", name="an argument", place=f"cuda:{place[1]}", wanted="the CPU, for the simulator")
+        fail("R043", manifest.place, name="an argument", place=f"cuda:{place[1]}", wanted="the CPU, for the simulator")
     from fa4dsl.runtime.simulator.device import launch_on_simulator
 
     return launch_on_simulator(artifact, shape, options, values, schedule=schedule, seed=seed, check=check, progress=progress)
-
-
-class BoundLaunch:
-    """An artifact with its grid, ready to be called again and again.
-
-    `bound(*arguments)` launches with the manifest's options on the device where the arrays live. On a GPU it returns at once and neither
-    synchronises nor allocates, so it can be captured into a CUDA graph; the first call on a GPU loads the kernel there.
-    """
-
-    __slots__ = ("_artifact", "_fast", "_grid")
-
-    def __init__(self, artifact: Artifact, grid: int | Sequence[int]) -> None:
-        self._artifact = artifact
-        self._grid = grid
-        self._fast: PreparedLaunch | None = None
-
-    def __call__(self, *arguments: Any, stream: Any = None, **named: Any) -> LaunchResult | None:
-        """Launches. None from the prepared path on a GPU, else the `LaunchResult`. `stream` as in `launch`; other names are parameters.
-
-        On the simulator a fault is raised as the report's findings; `launch` returns the report instead.
-        """
-        fast = self._fast
-        # `current` is the plan of the last signature, called without a layer between.
-        if fast is not None and not named and (fast.current(arguments, stream) or fast.replan(arguments, stream)):
-            return None
-        ordered = in_order(self._artifact.manifest, arguments, named)
-        result = launch(self._artifact, self._grid, ordered, stream=stream)
-        if result.device == "simulator":
-            result.report.require_clean(allow=("review", "incomplete"))
-        if result.device == "cuda":
-            from fa4dsl.runtime.cuda.launch import prepared_for
-
-            values = check_arguments(self._artifact.manifest, ordered)
-            place = place_of(self._artifact.manifest, values)
-            shape = extents(self._artifact.manifest.name, self._grid)
-            self._fast = prepared_for(self._artifact, shape, make_options(self._artifact), None if place is None else place[1])
-        return result

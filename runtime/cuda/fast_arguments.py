@@ -1,8 +1,8 @@
-"""The prepared path's view of each argument: source text that compares it with the signature it was checked under and binds the value to pack.
+"""A plan's view of each argument: source text that compares it with the signature it was checked under and binds the value to pack.
 
-A step is a few lines for argument `aN`: it leaves `vN`, or returns False where the argument is not what was checked; the launch then checks it in
-full, which says what is wrong. What only depends on the value to pack (its range, an address' alignment and GPU: no two GPUs share an address) stands
-apart, as conditions that must be false: they are looked at when a value is not the last launch's. The text is built from parameter kinds and numbers
+A step is, for argument `aN`, conditions that must be false, for else it is not what was checked, and lines that leave `vN` (or say MISS, likewise); the
+launch then checks it in full, which says what is wrong. What only depends on the value to pack (its range, an address' alignment and GPU: no two GPUs share an address) stands
+apart, as conditions that must be false: they are looked at when a value is not the last launch's (`lN`). The text is built from parameter kinds and numbers
 alone; everything else it needs it finds by name in `names`.
 """
 
@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fa4dsl.runtime.arguments import check_argument, check_scalar, scalar_bits
 from fa4dsl.runtime.arguments_arrays import ArrayView, has_cuda_interface
@@ -25,23 +28,26 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.manifest import Parameter, TensorMapTemplate
 
 MAPS_KEPT = 1024
-SINGLE_LIMIT = "3.4e38"
-"""Below f32's greatest value; what lies between, infinities and NaN take the full check."""
+FLOAT_BOUNDS = {"f32": "3.4e38", "f64": "1.79e308"}
+"""A little below the types' greatest values; what lies between takes the full check."""
+INFINITIES = (inf, -inf)
 
 
 @dataclass
 class Step:
-    """One argument's lines, the conditions on a new value, and the names they use."""
+    """One argument's conditions on what stays, its lines, the conditions on a new value, and the names they use."""
 
+    checks: list[str]
     lines: list[str]
     names: dict[str, Any] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=list)
+    kinds_checked: bool = False
+    """The checks say which types may stand here; else the sample's alone may."""
 
 
 def step(number: int, parameter: Parameter, sample: Any, ordinal: int) -> Step:
     """The step for arguments of the sample's type on GPU `ordinal`."""
     a, v, kind = f"a{number}", f"v{number}", f"kind{number}"
-    same_type = f"if type({a}) is not {kind}: return False"
     torch = sys.modules.get("torch")
     made = _scalar(a, v, parameter, sample) if parameter.kind == "scalar" else None
     if made is None and parameter.kind == "pointer":
@@ -51,24 +57,34 @@ def step(number: int, parameter: Parameter, sample: Any, ordinal: int) -> Step:
     if made is None and parameter.tensor_map is not None and torch is not None and isinstance(sample, torch.Tensor):
         made = _torch_map(number, parameter, parameter.tensor_map, ordinal)
     if made is None:
-        made = Step([f"{v} = extract{number}({a})", f"if {v} is None: return False"])
+        made = Step([], [f"{v} = extract{number}({a})", f"if {v} is None: MISS"])
         made.names[f"extract{number}"] = _extractor(parameter, sample, ordinal)
-    made.names[kind] = type(sample)
-    made.lines.insert(0, same_type)
+    if not made.kinds_checked:
+        made.names[kind] = type(sample)
+        made.checks.insert(0, f"type({a}) is not {kind}")
     return made
 
 
 def _scalar(a: str, v: str, parameter: Parameter, sample: Any) -> Step | None:
-    dtype = DTYPES[parameter.dtype]
-    same = [f"{v} = {a}"]
-    if type(sample) is int and dtype.kind in ("signed", "unsigned"):
+    """Python's and numpy's numbers, where a comparison tells whether the value fits."""
+    dtype, kind = DTYPES[parameter.dtype], type(sample)
+    if dtype.kind in ("signed", "unsigned") and (kind is int or isinstance(sample, np.integer)):
         low, high = dtype.limits
-        return Step(same, refusals=[f"not {low} <= {v} <= {high}"])
-    if type(sample) is float and dtype.name == "f64":
-        return Step(same)
-    if type(sample) is float and dtype.name == "f32":
-        return Step(same, refusals=[f"not -{SINGLE_LIMIT} < {v} < {SINGLE_LIMIT}"])
-    return None
+        return Step([], [f"{v} = {a}" if kind is int else f"{v} = int({a})"], refusals=[f"not {low} <= {v} <= {high}"])
+    if dtype.kind == "bool" and kind is bool:
+        return Step([], [f"{v} = {a}"])
+    if dtype.name not in FLOAT_BOUNDS or not (kind in (int, float) or isinstance(sample, np.floating)):
+        return None
+    bound = FLOAT_BOUNDS[dtype.name]
+    refusals = [f"not (-{bound} < {v} < {bound} or {v} != {v} or {v} in infinities)"]
+    if kind in (int, float):
+        # Either may stand for the other from call to call.
+        made = Step([f"type({a}) is not {kind.__name__} and type({a}) is not {'int' if kind is float else 'float'}"], [f"{v} = {a}"])
+        made.kinds_checked = True
+    else:
+        made = Step([], [f"{v} = float({a})"])
+    made.names["infinities"], made.refusals = INFINITIES, refusals
+    return made
 
 
 def _array_pointer(number: int, parameter: Parameter, sample: Any, ordinal: int) -> Step | None:
@@ -79,15 +95,18 @@ def _array_pointer(number: int, parameter: Parameter, sample: Any, ordinal: int)
     if torch is not None and isinstance(sample, torch.Tensor):
         # get_device is -1 for a CPU tensor.
         other_type, elsewhere = f"{a}.dtype is not {dtype}", f"{a}.get_device() != {ordinal}"
-        dense, address = f"{a}.is_contiguous()", f"{a}.data_ptr()"
+        dense, lines = f"{a}.is_contiguous()", [f"{v} = {a}.data_ptr()"]
     elif cupy is not None and hasattr(cupy, "ndarray") and isinstance(sample, cupy.ndarray):
-        other_type, elsewhere = f"{a}.dtype != {dtype}", f"{a}.data.device_id != {ordinal}"
-        dense, address = f"{a}.flags.c_contiguous", f"{a}.data.ptr"
+        # Types are compared by value only where they are not the same object, as they mostly are.
+        other_type, elsewhere = f"{a}.dtype is not {dtype} and {a}.dtype != {dtype}", f"d{number}.device_id != {ordinal}"
+        # The array's own field, where this version shows it, without the object around it that `flags` makes.
+        dense = f"{a}._c_contiguous" if isinstance(getattr(sample, "_c_contiguous", None), bool) else f"{a}.flags.c_contiguous"
+        lines = [f"d{number} = {a}.data", f"{v} = d{number}.ptr"]
     else:
         return None
-    condition = f"{other_type} or not {dense}" if parameter.contiguous else other_type
-    refusals = [f"{v} & {mask}", elsewhere] if mask else [elsewhere]
-    return Step([f"if {condition}: return False", f"{v} = {address}"], {dtype: sample.dtype}, refusals)
+    checks = [other_type, f"not {dense}"] if parameter.contiguous else [other_type]
+    misplaced = f"({v} & {mask} or {elsewhere})" if mask else elsewhere
+    return Step(checks, lines, {dtype: sample.dtype}, [f"{v} != l{number} and {misplaced}"])
 
 
 _map_keys: dict[tuple[int, TensorMapTemplate | None, str], object] = {}
@@ -106,8 +125,13 @@ def _ready_map(number: int, parameter: Parameter, ordinal: int) -> Step:
         return known
 
     a, v = f"a{number}", f"v{number}"
-    lines = [f"{v} = {a}.encoded.get(key{number}) or first{number}({a})", f"if {v} is None: return False"]
-    return Step(lines, {f"key{number}": key, f"first{number}": first})
+    lines = [
+        f"try: {v} = {a}.encoded[key{number}]",
+        "except KeyError:",
+        f"    {v} = first{number}({a})",
+        f"    if {v} is None: MISS",
+    ]
+    return Step([], lines, {f"key{number}": key, f"first{number}": first})
 
 
 def _extractor(parameter: Parameter, sample: Any, ordinal: int) -> Callable[[Any], Any]:
@@ -170,17 +194,17 @@ def _torch_map(number: int, parameter: Parameter, template: TensorMapTemplate, o
             found = known[key] = (*key, encode_at(made.description, made.address, ordinal, parameter.name))
         return found
 
-    a, k = f"a{number}", f"k{number}"
+    a = f"a{number}"
     lines = [
-        f"{k} = last{number}[0]",
-        f"if {a}.data_ptr() != {k}[0] or {a}.shape != {k}[1] or {a}.dtype is not {k}[3] or"
-        f" (not {a}.is_contiguous() if {k}[2] is None else {a}.stride() != {k}[2]):",
-        f"    {k} = mapped{number}({a})",
-        f"    if {k} is None: return False",
-        f"    last{number}[0] = {k}",
-        f"v{number} = {k}[4]",
+        f"address, shape, strides, dtype, v{number} = last{number}[0]",
+        f"if {a}.data_ptr() != address or {a}.shape != shape or {a}.dtype is not dtype or"
+        f" (not {a}.is_contiguous() if strides is None else {a}.stride() != strides):",
+        f"    found = mapped{number}({a})",
+        "    if found is None: MISS",
+        f"    last{number}[0] = found",
+        f"    v{number} = found[4]",
     ]
-    return Step(lines, {f"last{number}": [(None,) * 5], f"mapped{number}": mapped})
+    return Step([], lines, {f"last{number}": [(None,) * 5], f"mapped{number}": mapped})
 
 
 def packed(parameter: Parameter, value: Any, ordinal: int) -> Any:

@@ -1,13 +1,12 @@
 """The launch as memory: one block with the driver's config, its attributes, the parameter pointers and the parameter values.
 
-Everything but stream and values is written once; a launch packs those in one `struct` call.
+Everything but stream and values is written once; a launch packs the values in one `struct` call where they are not the last launch's, and the stream
+where it is another.
 
     0     attributes: 72 bytes each (CUlaunchAttribute: id, padding, 64 bytes of value)
     ...   parameter pointers: 8 bytes each
-    ...   config (CUlaunchConfig): grid 3 x u32, block 3 x u32, dynamic shared bytes u32, 4 of padding | stream, attributes, count, 4 of padding
+    ...   config (CUlaunchConfig): grid 3 x u32, block 3 x u32, dynamic shared bytes u32, 4 of padding, stream, attributes, count, 4 of padding
     ...   values, each aligned to its size, tensor maps to 64
-
-What stands right of the bar is packed again at each launch, since the values follow it.
 """
 
 from __future__ import annotations
@@ -71,33 +70,38 @@ def pointer_to(address: int) -> Any:
 class ParameterBlock:
     """One launch's memory. Not to be shared by two launches at the same time: the prepared launch keeps a few and hands them out."""
 
-    __slots__ = ("_memory", "config", "count", "last", "offset", "pack_into", "parameters", "start", "view")
+    __slots__ = ("_memory", "_stream_at", "arguments", "last", "offset", "pack_into", "view")
 
-    def __init__(self, parameters: Sequence[Parameter], grid: Extents, block: Extents, options: LaunchOptions) -> None:
+    def __init__(self, parameters: Sequence[Parameter], grid: Extents, block: Extents, options: LaunchOptions, function: Any) -> None:
         attribute_bytes = attributes(options)
         codes, offsets = value_layout(parameters)
         pointers_at = len(attribute_bytes)
         # The values start at a multiple of 64, for tensor maps; the config directly before them.
         values_at = (pointers_at + 8 * len(parameters) + CONFIG_SIZE + 63) // 64 * 64
         config_at = values_at - CONFIG_SIZE
-        packer = struct.Struct(f"<QQI4x{codes}")
-        size = config_at + STREAM_OFFSET + packer.size
+        packer = struct.Struct(f"<{codes}")
+        size = values_at + packer.size
         self._memory = ctypes.create_string_buffer(size + 64)
         base = (ctypes.addressof(self._memory) + 63) // 64 * 64
         self.view = (ctypes.c_char * size).from_address(base)
-        self.config = pointer_to(base + config_at)
-        self.parameters = pointer_to(base + pointers_at)
-        self.offset = config_at + STREAM_OFFSET
+        self.arguments = (pointer_to(base + config_at), function, pointer_to(base + pointers_at), None)
+        """Of `cuLaunchKernelEx`, as one tuple that every call passes on."""
+        self.offset = values_at
+        self._stream_at = config_at + STREAM_OFFSET
         ctypes.memmove(base, attribute_bytes, len(attribute_bytes))
         struct.pack_into(f"<{len(parameters)}Q", self.view, pointers_at, *(base + values_at + offset for offset in offsets))
         struct.pack_into("<7I4x", self.view, config_at, *grid, *block, options.dynamic_shared_bytes)
-        self.count = len(attribute_bytes) // ATTRIBUTE_SIZE
-        self.start = base if self.count else 0
+        count = len(attribute_bytes) // ATTRIBUTE_SIZE
+        struct.pack_into("<QQI4x", self.view, self._stream_at, 0, base if count else 0, count)
         self.pack_into = packer.pack_into
-        self.last: tuple[Any, ...] | None = None
+        self.last: tuple[Any, ...] = (None,) * (1 + len(parameters))
         """Stream and values as they stand in the block; a launch that repeats them packs nothing."""
 
     def write(self, stream: int, values: Sequence[Any]) -> None:
         """Packs what changes from launch to launch."""
-        self.pack_into(self.view, self.offset, stream, self.start, self.count, *values)
+        self.write_stream(stream)
+        self.pack_into(self.view, self.offset, *values)
         self.last = (stream, *values)
+
+    def write_stream(self, stream: int) -> None:
+        struct.pack_into("<Q", self.view, self._stream_at, stream)

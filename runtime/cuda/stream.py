@@ -42,7 +42,8 @@ def current_stream(arguments: tuple[Any, ...], ordinal: int) -> Callable[[], int
     cupy = sys.modules.get("cupy")
     if cupy is not None and hasattr(cupy, "ndarray") and any(isinstance(value, cupy.ndarray) for value in arrays):
         get = cupy.cuda.get_current_stream
-        return lambda: int(get().ptr)
+        # Of this GPU; without its number cupy asks the runtime which one is current.
+        return lambda: int(get(ordinal).ptr)
     return _default_stream
 
 

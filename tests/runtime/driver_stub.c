@@ -11,6 +11,11 @@
 
 static __thread CUcontext current;
 static int launch_status, launches, sync_status, pending, resident = 7, encode_status, capturing, dynamic_limit = 49152, need_context;
+/* What this GPU and its kernels are like, for the catalogue's examples: launches above so many CTAs fault, or never end; threads a block may have;
+   CTAs that a GPC holds; rows of a box; bytes of memory (0: as much as there is). */
+static int fault_above, hang_above, max_threads = 1024, gpc_ctas = 16, box_rows = 256, memory_bytes;
+#define STREAMS 64
+static int streams, stream_ended[STREAMS];
 
 EXPORT void stub_set(const char *what, int value) {
     if (!strcmp(what, "launch")) launch_status = value;
@@ -20,6 +25,12 @@ EXPORT void stub_set(const char *what, int value) {
     if (!strcmp(what, "encode")) encode_status = value;
     if (!strcmp(what, "capturing")) capturing = value;
     if (!strcmp(what, "need_context")) need_context = value;
+    if (!strcmp(what, "fault_above")) fault_above = value;
+    if (!strcmp(what, "hang_above")) hang_above = value;
+    if (!strcmp(what, "max_threads")) max_threads = value;
+    if (!strcmp(what, "gpc_ctas")) gpc_ctas = value;
+    if (!strcmp(what, "box_rows")) box_rows = value;
+    if (!strcmp(what, "memory")) memory_bytes = value;
 }
 EXPORT int stub_launches(void) { return launches; }
 EXPORT int stub_dynamic_limit(void) { return dynamic_limit; }
@@ -39,7 +50,11 @@ EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **found, int versio
 EXPORT CUresult cuGetProcAddress(const char *symbol, void **found, int version, cuuint64_t flags) {
     return cuGetProcAddress_v2(symbol, found, version, flags, 0);
 }
-EXPORT CUresult cuInit(unsigned flags) { return CUDA_SUCCESS; }
+/* As the real one: an empty CUDA_VISIBLE_DEVICES hides every GPU. */
+EXPORT CUresult cuInit(unsigned flags) {
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    return visible && !*visible ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
+}
 EXPORT CUresult cuDriverGetVersion(int *version) { *version = 13000; return CUDA_SUCCESS; }
 EXPORT CUresult cuDeviceGetCount(int *count) { *count = 2; return CUDA_SUCCESS; }
 EXPORT CUresult cuDeviceGet(CUdevice *device, int ordinal) { *device = ordinal; return CUDA_SUCCESS; }
@@ -51,13 +66,23 @@ EXPORT CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, C
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) { *context = (CUcontext)(0x1000l + device); return CUDA_SUCCESS; }
+EXPORT CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) { return CUDA_SUCCESS; }
 EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context) { current = context; return CUDA_SUCCESS; }
 EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *context) { if (context) *context = current; current = 0; return CUDA_SUCCESS; }
 EXPORT CUresult cuCtxGetCurrent(CUcontext *context) { *context = current; return CUDA_SUCCESS; }
-EXPORT CUresult cuCtxGetDevice(CUdevice *device) { *device = (int)((long)current - 0x1000); return CUDA_SUCCESS; }
+EXPORT CUresult cuCtxSetCurrent(CUcontext context) { current = context; return CUDA_SUCCESS; }
+EXPORT CUresult cuCtxGetDevice(CUdevice *device) {
+    if (!current) return CUDA_ERROR_INVALID_CONTEXT;
+    *device = (int)((long)current - 0x1000);
+    return CUDA_SUCCESS;
+}
 EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) { return CUDA_SUCCESS; }
 EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
     const char *text = image;
+    if (strstr(text, ".version 9.9")) {
+        snprintf(values[0], 100, "ptxas application ptx input, line 5; fatal   : Unsupported .version 9.9; current version is '9.0'");
+        return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    }
     if (strstr(text, "add.u33") || strstr(text, ", debug")) {
         snprintf(values[0], 100, "line 9; error: not an instruction");
         return CUDA_ERROR_INVALID_PTX;
@@ -70,9 +95,19 @@ EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image) {
     *module = (CUmodule)0x2000l;
     return strstr(image, "from the future") ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_SUCCESS;
 }
+/* cuda-core's way to a kernel, for launches beside ours. */
+EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values, unsigned count, CUlibraryOption *library_options,
+                                  void **library_values, unsigned library_count) {
+    *library = (CUlibrary)0x2000l;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuLibraryUnload(CUlibrary library) { return CUDA_SUCCESS; }
+EXPORT CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) { *kernel = (CUkernel)library; return CUDA_SUCCESS; }
+EXPORT CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel) { *library = (CUlibrary)kernel; return CUDA_SUCCESS; }
+EXPORT CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *size) { return CUDA_ERROR_INVALID_VALUE; }
 EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) { *function = (CUfunction)module; return CUDA_SUCCESS; }
 EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
-    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? (function == (CUfunction)0x2064l ? 64 : 1024)
+    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? (function == (CUfunction)0x2064l ? 64 : max_threads)
            : attribute == CU_FUNC_ATTRIBUTE_NUM_REGS ? 32
            : attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? dynamic_limit : 0;
     return CUDA_SUCCESS;
@@ -81,18 +116,35 @@ EXPORT CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute att
     if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) dynamic_limit = value;
     return CUDA_SUCCESS;
 }
-EXPORT CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config) { *clusters = resident; return CUDA_SUCCESS; }
+EXPORT CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config) {
+    unsigned size = config->numAttrs ? config->attrs[0].value.clusterDim.x : 1;
+    *clusters = size > (unsigned)gpc_ctas ? 0 : resident;
+    return CUDA_SUCCESS;
+}
 EXPORT CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config) { *size = 12; return CUDA_SUCCESS; }
 EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t dynamic) { *blocks = 2; return CUDA_SUCCESS; }
-EXPORT CUresult cuGetErrorName(CUresult status, const char **text) { *text = status == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER"; return CUDA_SUCCESS; }
+EXPORT CUresult cuGetErrorName(CUresult status, const char **text) {
+    *text = status == CUDA_ERROR_ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : status == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : status == CUDA_ERROR_INVALID_HANDLE ? "CUDA_ERROR_INVALID_HANDLE"
+          : status == CUDA_ERROR_INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE"
+          : status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" : "CUDA_ERROR_OTHER";
+    return CUDA_SUCCESS;
+}
 EXPORT CUresult cuGetErrorString(CUresult status, const char **text) { *text = "words of the driver"; return CUDA_SUCCESS; }
 
 /* Prints the launch as NVIDIA's header lays it out; the parameters as 64-bit words, for the tests' kernels have (pointer, pointer or map, 4 bytes). */
 EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
     if (need_context && !current) return CUDA_ERROR_INVALID_CONTEXT;
+    long stream = (long)config->hStream - 0x5000;
+    if (stream >= 0 && stream < STREAMS && stream_ended[stream]) return CUDA_ERROR_INVALID_HANDLE;
+    if (fault_above && config->gridDimX > (unsigned)fault_above) sync_status = CUDA_ERROR_ILLEGAL_ADDRESS;
+    if (hang_above && config->gridDimX > (unsigned)hang_above) pending = 2;
     if (launch_status) { int status = launch_status; launch_status = 0; return status; }
     launches++;
-    if (getenv("STUB_QUIET")) return CUDA_SUCCESS;
+    static int quiet = -1;
+    if (quiet < 0) quiet = getenv("STUB_QUIET") != 0;
+    if (quiet) return CUDA_SUCCESS;
     printf("grid %u %u %u block %u %u %u dynamic %u stream %ld", config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
            config->blockDimY, config->blockDimZ, config->sharedMemBytes, (long)config->hStream);
     for (unsigned i = 0; i < config->numAttrs; i++) {
@@ -111,6 +163,14 @@ EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction functi
     fflush(stdout);
     return CUDA_SUCCESS;
 }
+EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+    *stream = (CUstream)(0x5000l + streams);
+    streams = (streams + 1) % STREAMS;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuStreamDestroy_v2(CUstream stream) { stream_ended[(long)stream - 0x5000] = 1; return CUDA_SUCCESS; }
+EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) { capturing = 1; return CUDA_SUCCESS; }
+EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) { capturing = 0; *graph = (CUgraph)0x6000l; return CUDA_SUCCESS; }
 EXPORT CUresult cuStreamSynchronize(CUstream stream) { return sync_status; }
 EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
                                           const CUgraphEdgeData **edges, size_t *count) {
@@ -124,7 +184,7 @@ EXPORT CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus
 }
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
     void *memory = 0;
-    if (size > (1ul << 40) || posix_memalign(&memory, 256, size)) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (size > (memory_bytes ? (size_t)memory_bytes : 1ul << 40) || posix_memalign(&memory, 256, size)) return CUDA_ERROR_OUT_OF_MEMORY;
     *address = (CUdeviceptr)memory;
     return CUDA_SUCCESS;
 }
@@ -139,13 +199,21 @@ EXPORT CUresult cuEventQuery(CUevent event) {
 }
 EXPORT CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent to) { *milliseconds = 1.5f; return CUDA_SUCCESS; }
 EXPORT CUresult cuEventDestroy_v2(CUevent event) { return CUDA_SUCCESS; }
-EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address) { *(int *)value = 0; return CUDA_SUCCESS; }
+/* All memory belongs to GPU 0, but for one address that a test gives to another. */
+static CUdeviceptr moved;
+static int moved_to;
+EXPORT void stub_place(CUdeviceptr address, int device) { moved = address; moved_to = device; }
+EXPORT CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr address) {
+    *(int *)value = address == moved ? moved_to : 0;
+    return CUDA_SUCCESS;
+}
 /* The descriptor's words: address, rank, type, first size, first stride, first box extent, swizzle, fill. */
 EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *sizes,
                                        const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *element_strides,
                                        CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                        CUtensorMapFloatOOBfill fill) {
     if (encode_status) return encode_status;
+    if (rank > 1 && box[1] > (cuuint32_t)box_rows) return CUDA_ERROR_INVALID_VALUE;
     cuuint64_t words[16] = {(cuuint64_t)address, rank, type, sizes[0], strides[0], box[0], swizzle, fill};
     memcpy(map, words, 128);
     return CUDA_SUCCESS;

@@ -6,17 +6,11 @@ tested in tests/gpu.
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import ptx_samples
 import pytest
-
-HERE = Path(__file__).parent
+import stand_in_driver
 
 PRELUDE = """
 import ctypes, sys
@@ -55,21 +49,11 @@ x, out = There(128), There(128)
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("driver")
-    spec = find_spec("nvidia")
-    includes = [Path(place) / "cu13" / "include" for place in (spec.submodule_search_locations or [])] if spec else []
-    flags = [f"-I{folder}" for folder in [*includes, Path("/usr/local/cuda/include")] if (folder / "cuda.h").exists()]
-    command = [shutil.which("cc") or "cc", "-shared", "-fPIC", "-fvisibility=hidden", *flags, str(HERE / "driver_stub.c"), "-ldl"]
-    subprocess.run([*command, "-Wl,-soname,libcuda.so.1", "-o", str(folder / "libcuda.so.1")], check=True)
-    return folder
+    return stand_in_driver.build(tmp_path_factory.mktemp("driver"))
 
 
 def run(library: Path, program: str, **environment: str) -> str:
-    text = PRELUDE.replace("PATH", repr(str(Path(ptx_samples.__file__).parent))) + program
-    variables = {**os.environ, "LD_LIBRARY_PATH": str(library), **environment}
-    done = subprocess.run([sys.executable, "-W", "error", "-c", text], capture_output=True, text=True, env=variables, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return stand_in_driver.run(library, PRELUDE.replace("PATH", repr(str(Path(ptx_samples.__file__).parent))) + program, **environment)
 
 
 def test_the_launch_as_the_driver_reads_it(library: Path) -> None:
@@ -274,7 +258,7 @@ stub.stub_set(b"pending", 1)
 import time
 start = time.monotonic()
 told(lambda: launch(samples.scale(), 1, (x, out, 2.0), watchdog=0.05))
-print(0.05 <= time.monotonic() - start < 1)
+print(0.05 <= time.monotonic() - start < 10)
 stub.stub_set(b"pending", 2)
 from dataclasses import replace
 from fa4dsl.runtime.manifest import SharedObject

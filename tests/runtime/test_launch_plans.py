@@ -1,0 +1,247 @@
+"""Launch plans: torch's and cupy's arrays (stand-ins for them, over the stand-in driver) take the fast path, and nothing wrong gets through it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import stand_in_driver
+
+PRELUDE = f"""
+import ctypes, sys, threading
+sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
+import numpy as np
+import framework_stand_ins
+import ptx_samples as samples
+from fa4dsl.runtime import tiled
+from fa4dsl.runtime import bound_launch
+from fa4dsl.runtime.cuda import plan as plans
+from fa4dsl.runtime.diagnostics import Fa4dslError
+Tensor, NdArray = framework_stand_ins.install(0x40)
+torch = sys.modules["torch"]
+stub = ctypes.CDLL("libcuda.so.1")
+made = []
+make_plan = plans.make_plan
+def counted(*arguments):
+    made.append(arguments)
+    return make_plan(*arguments)
+plans.make_plan = counted
+
+def code(action):
+    try:
+        action()
+    except Fa4dslError as error:
+        return error.code
+    return "launched"
+
+def taken():
+    # After it, how many launches the driver saw since the last time.
+    global seen
+    before, seen = seen, stub.stub_launches()
+    return seen - before
+seen = 0
+count = samples.artifact("count", (samples.pointer("a", access="in"), samples.pointer("b"), samples.scalar("n", "i32")), "ret;")
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return stand_in_driver.build(tmp_path_factory.mktemp("driver"))
+
+
+def run(library: Path, program: str, **environment: str) -> list[str]:
+    return stand_in_driver.run(library, PRELUDE + program, **environment).splitlines()
+
+
+@pytest.mark.parametrize("array", ["Tensor", "NdArray"])
+def test_what_is_wrong_never_reaches_the_driver(library: Path, array: str) -> None:
+    printed = run(
+        library,
+        f"""
+Array = {array}
+x, out, wide = Array((8, 16)), Array((8, 16)), Array((8, 16), "float64")
+transposed = Array((8, 16), strides=(1, 8))
+kernel = count[1]
+kernel(x, out, 1)
+assert kernel is count[1]
+kernel(x, out, 2)
+print(taken(), len(made))
+odd = Array((8, 16))
+if Array is Tensor:
+    odd.data_ptr = (odd.data_ptr() + 2).conjugate
+else:
+    odd.data.ptr += 2
+elsewhere = Array((8, 16), device=1)
+if Array is NdArray:
+    stub.stub_place(ctypes.c_uint64(elsewhere.data.ptr), 1)
+for arguments in ((x, wide, 1), (x, transposed, 1), (x, odd, 1), (x, elsewhere, 1), (x, None, 1), (x, out, 1 << 31), (x, out, 1.0), (x, out, True),
+                  (x, out), (x, out, 1, 2), (), (x, out, None), (x, out, "1"), (x, np.zeros((8, 16), np.float32), 1)):
+    print(code(lambda: kernel(*arguments)))
+print(code(lambda: kernel(x, out, 1, m=3)), code(lambda: kernel(x, out, m=3)), code(lambda: kernel(x, out, 1, stream="none")))
+print(taken(), len(made))
+kernel(x, n=5, b=out)
+kernel(x, out, 1)
+kernel(x, out, -(1 << 31))
+kernel(x, out, (1 << 31) - 1)
+print(taken(), len(made))
+""",
+        STUB_QUIET="1",
+    )
+    assert printed[0] == "2 1"
+    assert printed[1:15] == ["R042", "R044", "R045", "R043", "R041", "R047", "R046", "R046", "R040", "R040", "R040", "R046", "R046", "R043"]
+    assert printed[15] == "R040 R040 R078"
+    assert printed[16] == "0 1"
+    assert printed[17].startswith("4 ")
+
+
+def test_values_and_streams_that_change(library: Path) -> None:
+    lines = run(
+        library,
+        """
+x, y, out = Tensor((128,)), Tensor((128,)), Tensor((128,))
+print(*(f"{value.data_ptr():x}" for value in (x, y, out)))
+kernel = count[3]
+for arguments in ((x, out, 1), (x, out, 1), (y, out, 1), (y, out, 7), (x, x, 7)):
+    kernel(*arguments)
+kernel(x, out, 1, stream=0x55)
+kernel(x, out, 1)
+cx = NdArray((128,))
+for n in (1, 1, 2):
+    kernel(cx, out, n)
+print(len(made))
+""",
+    )
+    x, y, out = lines[0].split()
+    launches = [line for line in lines if line.startswith("grid")]
+    assert all(line.startswith("grid 3 1 1 block 128 1 1") for line in launches)
+    assert [tuple(line.split(" arguments ")[1].split()[:3]) for line in launches[:7]] == [
+        (x, out, "1"),
+        (x, out, "1"),
+        (y, out, "1"),
+        (y, out, "7"),
+        (x, x, "7"),
+        (x, out, "1"),
+        (x, out, "1"),
+    ]
+    assert [line.split(" stream ")[1].split()[0] for line in launches[4:7]] == ["64", "85", "64"]
+    assert len(launches) == 10 and lines[-1] == "2"
+
+
+def test_floats(library: Path) -> None:
+    lines = run(
+        library,
+        """
+x, out = Tensor((128,)), Tensor((128,))
+kernel = samples.scale()[1]
+for value in (1.5, 2, float("inf"), float("nan"), -float("inf"), 3.4028234663852886e38, np.float32(0.5), np.float32(0.5), 0.0, -0.0, np.float64(3)):
+    kernel(x, out, value)
+print(len(made))
+for value in (1e39, 10**400, np.float64(1e39), True, "1"):
+    print(code(lambda: kernel(x, out, value)))
+steps = samples.artifact("steps", (samples.pointer("a"), samples.pointer("b"), samples.scalar("n", "u16")), "ret;")[1]
+for value in (np.int64(3), np.int64(4), np.uint8(5)):
+    steps(x, out, value)
+print(code(lambda: steps(x, out, np.int64(70000))))
+""",
+    )
+    words = [line.split(" arguments ")[1].split()[2] for line in lines if line.startswith("grid")]
+    assert words[:11] == [
+        "3fc00000",
+        "40000000",
+        "7f800000",
+        "7fc00000",
+        "ff800000",
+        "7f7fffff",
+        "3f000000",
+        "3f000000",
+        "0",
+        "80000000",
+        "40400000",
+    ]
+    # Of Python's numbers one plan, made again for the one value between the bound and the type's greatest; one for each of numpy's types.
+    assert lines[11] == "4"
+    assert lines[12:17] == ["R047", "R047", "R047", "R046", "R046"]
+    assert [int(word, 16) & 0xFFFF for word in words[11:]] == [3, 4, 5] and lines[-1] == "R047"
+
+
+def test_two_gpus_in_turn(library: Path) -> None:
+    printed = run(
+        library,
+        """
+first = (Tensor((128,)), Tensor((128,)))
+second = (Tensor((128,), device=1), Tensor((128,), device=1))
+kernel = count[1]
+for number in range(50):
+    kernel(*first, number)
+    kernel(*second, number)
+print(len(made), taken())
+print(code(lambda: kernel(first[0], second[1], 1)), code(lambda: kernel(second[0], first[1], 1)), taken())
+""",
+        STUB_QUIET="1",
+    )
+    assert printed == ["2 100", "R043 R043 0"]
+
+
+def test_maps_over_tensors(library: Path) -> None:
+    lines = run(
+        library,
+        """
+mapped = samples.artifact("mapped", (
+    samples.pointer("x"),
+    samples.Parameter("m", "tensor_map", "f32", samples.TensorMapTemplate("f32", 2, (32, 8), "128B")),
+    samples.scalar("n", "i32")), "ret;")
+x, image, other = Tensor((128,)), Tensor((16, 64)), Tensor((16, 64))
+padded = Tensor((16, 64), strides=(96, 1), like=image)
+short = Tensor((8, 64), like=image)
+from fa4dsl.runtime.cuda.tensor_map import _cache
+kernel = mapped[1]
+for value in (image, image, other, image, padded, short, image):
+    kernel(x, value, 7)
+print(len(_cache), len(made))
+ready = tiled(image, (32, 8), "128B")
+for _ in range(3):
+    kernel(x, ready, 7)
+for value in (Tensor((16, 64), "int32"), Tensor((16, 63)), Tensor((16, 64), device=1), Tensor((64,)), tiled(image, (32, 4), "128B")):
+    print(code(lambda: kernel(x, value, 7)))
+print(len(_cache), len(made), stub.stub_launches())
+# Maps alone do not show whose stream is current: it is asked for at every launch, by one plan.
+alone = samples.artifact("alone", (mapped.manifest.parameters[1], samples.scalar("a", "i64"), samples.scalar("n", "i32")), "ret;")[1]
+alone(ready, 0, 0)
+alone(ready, 0, 0)
+alone(tiled(NdArray((16, 64)), (32, 8), "128B"), 0, 0)
+print(len(made))
+""",
+    )
+    launches = [line for line in lines if line.startswith("grid")]
+    assert len(launches) == 13
+    rest = [line for line in lines if not line.startswith("grid")]
+    assert rest[0] == "4 1"
+    assert rest[1:6] == ["R042", "R022", "R043", "R034", "R034"]
+    assert rest[6].startswith("4 2 10"), rest
+    assert [line.split(" stream ")[1].split()[0] for line in launches[10:]] == ["64"] * 3 and rest[7] == "3"
+
+
+def test_threads_do_not_take_each_others_values(library: Path) -> None:
+    lines = run(
+        library,
+        """
+sets = [(Tensor((128,)), Tensor((128,)), number) for number in range(6)]
+print(*(f"{a.data_ptr():x},{b.data_ptr():x},{n:x}" for a, b, n in sets))
+kernel = count[1]
+kernel(*sets[0])
+sys.setswitchinterval(1e-6)
+def work(arguments):
+    for _ in range(60):
+        kernel(*arguments)
+threads = [threading.Thread(target=work, args=(item,)) for item in sets]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+""",
+    )
+    expected = [tuple(item.split(",")) for item in lines[0].split()]
+    launched = [tuple(line.split(" arguments ")[1].split()[:3]) for line in lines[1:]]
+    assert sorted(launched) == sorted([*expected[:1], *(item for item in expected for _ in range(60))])
+
+
+def test_a_launch_says_what_it_is(library: Path) -> None:
+    assert run(library, "print(count[1].__name__, count[1] is count[1], sorted(count.launchers))") == ["launch of count True [1]"]
