@@ -6,7 +6,7 @@ Copies complete at once. A correct protocol ends in every schedule; what is repo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,24 @@ class Machine:
         self.slots = Slots(self)
         self.touches = Touches(self)
         self.collectives = Collectives(self)
+        self.handlers: dict[str, Callable[[Event, Party], bool]] = {
+            "init": self._init,
+            "invalidate": self._invalidate,
+            "arrive": self._arrive,
+            "wait": self._wait,
+            "copy": self._copy,
+            "touch": self._touch,
+            "block": self.collectives.block,
+            "named": self.collectives.named,
+            "named_arrive": self.collectives.named_arrive,
+            "warp": self.collectives.warp,
+            "cluster_arrive": self.collectives.cluster_arrive,
+            "cluster_wait": self.collectives.cluster_wait,
+            "wgmma": self.slots.multiplied,
+            "wgmma_commit": self._wgmma_commit,
+            "wgmma_wait": self._wgmma_wait,
+        }
+        """By kind of event: executes it for a party; False where the party must wait."""
         self.live = sum(party.size for party in self.parties if not party.done)
         """Threads that have not come to their end."""
         self.version = 0
@@ -121,8 +139,8 @@ class Machine:
 
     def step(self, party: Party) -> bool:
         """Executes the party's next event; False where it must wait."""
-        event = party.event
-        if not getattr(self, f"_{event.kind}")(event, party):
+        event = party.steps[party.position]
+        if not self.handlers[event.kind](event, party):
             return False
         party.position += 1
         party.clock[party.number] += 1
@@ -358,27 +376,6 @@ class Machine:
             if target != party.rank:
                 self.touches.remote(event, party, int(target))
         return True
-
-    def _block(self, event: Event, party: Party) -> bool:
-        return self.collectives.block(event, party)
-
-    def _named(self, event: Event, party: Party) -> bool:
-        return self.collectives.named(event, party)
-
-    def _named_arrive(self, event: Event, party: Party) -> bool:
-        return self.collectives.named_arrive(event, party)
-
-    def _warp(self, event: Event, party: Party) -> bool:
-        return self.collectives.warp(event, party)
-
-    def _cluster_arrive(self, event: Event, party: Party) -> bool:
-        return self.collectives.cluster_arrive(event, party)
-
-    def _cluster_wait(self, event: Event, party: Party) -> bool:
-        return self.collectives.cluster_wait(event, party)
-
-    def _wgmma(self, event: Event, party: Party) -> bool:
-        return self.slots.multiplied(event, party)
 
     def _wgmma_commit(self, event: Event, party: Party) -> bool:
         party.groups.append([])
