@@ -1,4 +1,7 @@
-"""The runtime's catalogue: each failing example raises its code and no other, each fixed one runs."""
+"""The runtime's catalogue: each failing example raises its code and no other, each fixed one runs.
+
+Those that need a GPU stand in test_catalogue_examples_on_gpus.py.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,11 @@ from pathlib import Path
 
 import pytest
 from catalogue_examples import run
+from example_server import ON_A_GPU, WITHOUT_A_DRIVER
 
 from fa4dsl.runtime.diagnostics import CATALOGUE
 
-CODES = sorted(code for code in CATALOGUE if code.startswith("R"))
-DRIVEN: dict[str, str] = {}
-HERE = [code for code in CODES if code not in DRIVEN and CATALOGUE[code].failing]
+HERE = sorted(code for code in CATALOGUE if code.startswith("R") and code not in {*ON_A_GPU, *WITHOUT_A_DRIVER})
 
 
 @pytest.mark.parametrize("code", HERE)

@@ -5,6 +5,8 @@ from fa4dsl.runtime.diagnostics.catalogue import (
     runtime_artifacts,
     runtime_examples_arguments,
     runtime_examples_artifacts,
+    runtime_examples_devices,
+    runtime_examples_torch,
     runtime_launch,
     runtime_tensor_maps,
 )
@@ -20,4 +22,6 @@ ENTRIES: tuple[Entry, ...] = illustrated(
     ),
     runtime_examples_artifacts.EXAMPLES,
     runtime_examples_arguments.EXAMPLES,
+    runtime_examples_devices.EXAMPLES,
+    runtime_examples_torch.EXAMPLES,
 )

@@ -38,8 +38,9 @@ ENTRIES: tuple[Entry, ...] = (
         "R064",
         "The block has more threads than the kernel can run with",
         "{kernel}: a block of {threads} threads needs {registers} registers a thread; this GPU runs at most {limit} threads of it",
-        "use fewer threads, or compile with fewer registers a thread",
-        "The register file of an SM is shared by the block's threads (65536 registers on sm_90). " + _BEFORE,
+        "use fewer threads, compile the kernel for this block, or with fewer registers a thread",
+        "The register file of an SM is shared by the block's threads (65536 registers on sm_90), and code that says how many threads it is for (.reqntid, "
+        ".maxntid) runs with no more. " + _BEFORE,
     ),
     Entry(
         "R065",
