@@ -68,16 +68,22 @@ class Statements(Expressions):
         self.value_place = self.source.location(node.value)
         for target in node.targets:
             self.at(node)
-            if isinstance(target, ast.Name):
-                self._name_object(value, target.id)
+            self._name_objects(value, target)
             self.assign(target, value)
 
     @staticmethod
-    def _name_object(value: Any, name: str) -> None:
-        """Objects without a name of their own take that of the variable they are first assigned to."""
-        adopt = getattr(value, "adopt_name", None)
-        if adopt is not None:
-            adopt(name)
+    def _name_objects(value: Any, target: ast.expr) -> None:
+        """Objects without a name of their own take that of the variable they are first assigned to; those of a tuple or list too,
+        each that of its own variable, or the one variable's with a number."""
+        if isinstance(target, ast.Name):
+            many = isinstance(value, tuple | list)
+            for number, item in enumerate(value if many else [value]):
+                adopt = getattr(item, "adopt_name", None)
+                if adopt is not None:
+                    adopt(f"{target.id}_{number}" if many else target.id)
+        elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, tuple | list):
+            for part, item in zip(target.elts, value, strict=False):
+                Statements._name_objects(item, part)
 
     def _do_annassign(self, node: ast.AnnAssign) -> None:
         if node.value is None:
@@ -92,6 +98,7 @@ class Statements(Expressions):
         self.trace.arguments = [(value, self.trace.location)]
         if isinstance(wanted, DType):
             value = as_value(value, wanted)
+        self._name_objects(value, node.target)
         self.assign(node.target, value)
 
     def _do_augassign(self, node: ast.AugAssign) -> None:
@@ -230,7 +237,7 @@ class Statements(Expressions):
 
         def body(value: Any) -> None:
             if item.optional_vars is not None:
-                self._name_object(value, item.optional_vars.id if isinstance(item.optional_vars, ast.Name) else "")
+                self._name_objects(value, item.optional_vars)
                 self.assign(item.optional_vars, value)
             self._with(node, position + 1)
 

@@ -183,14 +183,17 @@ def mbarrier(arrivals: int, *, scope: Scope = "cta", count: int = 1, name: str =
 
 
 class _Unnamed(Barrier):
-    """A barrier that still takes the name of the variable it is assigned to."""
+    """A barrier that takes the name of the variable it is first assigned to."""
+
+    adopted = False
 
     def __init__(self, barrier: Barrier) -> None:
         super().__init__(barrier.handle, barrier.name, barrier.count, barrier.arrivals, barrier.scope, barrier.phases)
 
     def adopt_name(self, name: str) -> None:
         trace = current()
-        if self.name.startswith("mbarrier") and name:
+        if not self.adopted:
+            self.adopted = True
             trace.shared_names.pop(self.name, None)
             self.name = unique_name(trace, name)
             self.phases.state_name = f"the phase of the barrier {self.name!r}"

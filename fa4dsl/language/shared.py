@@ -253,11 +253,14 @@ def shared(
 
 
 class _Unnamed(SharedArray):
-    """A whole array that still takes the name of the variable it is assigned to."""
+    """A whole array that takes the name of the variable it is first assigned to."""
+
+    adopted = False
 
     def adopt_name(self, name: str) -> None:
         trace = current()
-        if self.allocation.name.startswith("shared") and name:
+        if not self.adopted:
+            self.adopted = True
             trace.shared_names.pop(self.allocation.name, None)
             self.allocation.name = unique_name(trace, name)
             owner = self.allocation.handle.owner

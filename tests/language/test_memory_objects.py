@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from language_running import launch
 
@@ -304,3 +306,19 @@ def test_a_ring_in_one_role() -> None:
     shared_objects = {item.name: item for item in ring_without_roles.bind().artifact.manifest.shared}
     assert set(shared_objects) == {"pair.a", "pair.b", "pair.full", "pair.empty"}
     assert shared_objects["pair.empty"].arrivals == 1
+
+
+@kernel(threads=32)
+def many_names(out: Pointer[f32]):
+    left, right = shared(f32, 32), shared(f32, 32)
+    rows = [shared(f32, 32) for _ in static_range(2)]
+    again, _full = left, mbarrier(1)
+    first: Any = shared(f32, 32)
+    i = thread.index()
+    for array in (left, right, *rows, first):
+        array[i] = 1.0
+    out[i] = again[i]
+
+
+def test_objects_take_the_name_of_their_first_variable() -> None:
+    assert [item.name for item in many_names.compile().manifest.shared] == ["left", "right", "rows_0", "rows_1", "first", "_full"]
