@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import textwrap
 from importlib import import_module
@@ -31,6 +32,9 @@ OBJECTS = (
     "fa4dsl.language.tma:RaggedMapValue",
 )
 """Classes of the objects that kernels work with and do not construct by name."""
+
+
+PROPERTIES = (property, functools.cached_property)
 
 
 def reference_page() -> str:
@@ -78,10 +82,12 @@ def methods(owner: type, prefix: str) -> list[str]:
     """Its own public methods and properties that say what they do."""
     lines = []
     for key, value in vars(owner).items():
+        if not (inspect.isfunction(value) or isinstance(value, PROPERTIES)):
+            continue
         text = docstring(value.fget if isinstance(value, property) else value)
         if not text or (key.startswith("_") and not (key == "__call__" and prefix)):
             continue
-        call = "" if isinstance(value, property) else signature(value) if inspect.isfunction(value) else ""
+        call = signature(value) if inspect.isfunction(value) else ""
         shown = f"{prefix}{call}" if key == "__call__" else f"{prefix}.{key}{call}"
         lines += [f"* `{shown}`: {textwrap.indent(text, '  ').strip()}"]
     return [*lines, ""] if lines else []
