@@ -66,11 +66,19 @@ class Negated:
 
 
 @dataclass(frozen=True)
+class Selected:
+    """A part of a register, ``r.b0``, ``r.h1``, ``r.h10``, ``r.b7531``: video instructions read and write them."""
+
+    register: Register
+    selector: str
+
+
+@dataclass(frozen=True)
 class Sink:
     """``_``."""
 
 
-Operand = Register | Immediate | Symbol | Address | Vector | Pair | Special | Negated | Sink
+Operand = Register | Immediate | Symbol | Address | Vector | Pair | Special | Negated | Selected | Sink
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.ptx.expression import MASK64, expression, integer
-from fa4dsl.runtime.ptx.instruction import Address, Immediate, Negated, Operand, Pair, Register, Sink, Special, Symbol, Vector
+from fa4dsl.runtime.ptx.instruction import Address, Immediate, Negated, Operand, Pair, Register, Selected, Sink, Special, Symbol, Vector
 
 if TYPE_CHECKING:
     from fa4dsl.runtime.ptx.cursor import Cursor
@@ -15,7 +16,10 @@ SPECIALS = frozenset(
     f"%{name}{axis}" for name in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid") for axis in (".x", ".y", ".z")
 ) | frozenset(
     ["%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%cluster_ctarank", "%cluster_nctarank", "%is_explicit_cluster", "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%total_smem_size", "%dynamic_smem_size", "%aggr_smem_size", "%reserved_smem_offset_begin", "%reserved_smem_offset_end", "%reserved_smem_offset_cap", "%reserved_smem_offset_0", "%reserved_smem_offset_1", "%current_graph_exec"]
-) | frozenset(f"%pm{i}" for i in range(8)) | frozenset(f"%envreg{i}" for i in range(32))  # fmt: skip
+) | frozenset(f"%pm{i}{wide}" for i in range(8) for wide in ("", "_64")) | frozenset(f"%envreg{i}" for i in range(32))  # fmt: skip
+
+
+_SELECTOR = re.compile(r"(.+)\.(b[0-7]{1,4}|h[0-3]{1,2})$")
 
 
 def _name(cursor: Cursor, scope: Scope, text: str, line: int) -> Operand:
@@ -26,6 +30,10 @@ def _name(cursor: Cursor, scope: Scope, text: str, line: int) -> Operand:
     register = scope.register(text)
     if register is not None:
         return Register(register)
+    selected = _SELECTOR.match(text)
+    register = scope.register(selected[1]) if selected else None
+    if selected and register is not None:
+        return Selected(Register(register), selected[2])
     if text.startswith("%") and scope.variable(text) is None:
         cursor.error(f"unknown register {text!r}", cursor.peek(-1))
     return Symbol(text)

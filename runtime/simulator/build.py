@@ -14,7 +14,8 @@ from fa4dsl.runtime.simulator.decoder import REGISTER_DTYPE, Decoder
 from fa4dsl.runtime.simulator.events import Geometry
 from fa4dsl.runtime.simulator.fragments import Fragments, is_product
 from fa4dsl.runtime.simulator.grid import Grid
-from fa4dsl.runtime.simulator.instructions.calls import reachable
+from fa4dsl.runtime.simulator.instructions.calls import called, reachable
+from fa4dsl.runtime.simulator.instructions.heap import HEAP_FUNCTIONS
 from fa4dsl.runtime.simulator.launch import PointerArgument, ScalarArgument, TensorMapArgument
 from fa4dsl.runtime.simulator.layout import GLOBAL_BASE, MAXIMUM_SHARED, round_up
 from fa4dsl.runtime.simulator.machine import Machine
@@ -67,6 +68,8 @@ class Build:
             if isinstance(argument, TensorMapArgument) and parameter.size == 8:
                 self.maps[index] = self.buffers.place(f"tensor map {index}", MAP_BYTES, 128)
         self.storage = Storage(module, self.function, functions, launch.dynamic_shared_bytes, self.buffers)
+        if any(name in HEAP_FUNCTIONS for function in functions for name in called(module.functions, function)):
+            self.buffers.reserve_heap()
         check_launch(module, self.function, launch, self.storage.shared_bytes)
         self.buffers.finish()
         cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]

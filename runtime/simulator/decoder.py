@@ -9,6 +9,7 @@ import numpy as np
 
 from fa4dsl.runtime.diagnostics import Location, fail
 from fa4dsl.runtime.ptx.instruction import Address, Immediate, Instruction, Negated, Operand, Register, Sink, Special, Symbol
+from fa4dsl.runtime.ptx.requirements import requirement, special_requirement, target_serves
 from fa4dsl.runtime.simulator.fragments import WITHOUT_RESULT, registers
 from fa4dsl.runtime.simulator.layout import GLOBAL_BASE
 from fa4dsl.runtime.simulator.numerics import lookup
@@ -320,6 +321,27 @@ class Decoder:
             return step
         return self.guarded(step, self.register(instruction.guard), instruction.guard_negated)
 
+    def demands(self, instruction: Instruction) -> None:
+        """S061 and S062 where the file's target or version is older than the instruction, as ptxas says."""
+        target, version = self.module.target, self.module.version
+        needs = [requirement(instruction.mnemonic)]
+        needs += [special_requirement(item.name) for item in instruction.operands if isinstance(item, Special)]
+        for need in needs:
+            if not target_serves(target, need):
+                fail(
+                    "S061",
+                    self.place(instruction),
+                    line=instruction.ptx_line,
+                    mnemonic=instruction.mnemonic,
+                    needed=need.target_name,
+                    target=target,
+                )
+            if need.version > version and version:
+                needed, given = (f"{major}.{minor}" for major, minor in (need.version, version))
+                fail(
+                    "S062", self.place(instruction), line=instruction.ptx_line, mnemonic=instruction.mnemonic, needed=needed, version=given
+                )
+
     def guarded(self, step: Step, predicate: Row, negated: bool) -> Step:
         """`step` for the threads whose predicate holds."""
         key = self.machine.key
@@ -391,6 +413,7 @@ class Decoder:
             self.machine.fragments.learn(function.instructions)
         for instruction in function.instructions:
             self.program.sites.append(instruction)
+            self.demands(instruction)
             self.program.steps.append(self.decode(instruction))
         # running off the end of a function is a return
         final = Instruction(

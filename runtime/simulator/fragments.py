@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from fa4dsl.runtime.ptx.instruction import Address, Negated, Pair, Register, Vector
+from fa4dsl.runtime.ptx.instruction import Address, Negated, Pair, Register, Selected, Vector
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Selection
 
@@ -39,6 +39,8 @@ def registers(operand: Operand) -> Iterator[str]:
         yield from registers(operand.second)
     elif isinstance(operand, Negated):
         yield from registers(operand.operand)
+    elif isinstance(operand, Selected):
+        yield operand.register.name
     elif isinstance(operand, Address):
         yield from registers(operand.base)
         for coordinate in operand.coordinates:
@@ -50,9 +52,12 @@ def is_product(instruction: Instruction) -> bool:
 
 
 def product_registers(instruction: Instruction) -> tuple[frozenset[str], frozenset[str]]:
-    """(accumulators, registers of operand A)."""
+    """(accumulators, registers of operand A and of a sparse product's metadata)."""
     operand = instruction.operands[1]
-    return frozenset(registers(instruction.operands[0])), frozenset(registers(operand)) if isinstance(operand, Vector) else frozenset()
+    sources = list(registers(operand)) if isinstance(operand, Vector) else []
+    if "sp" in instruction.modifiers:
+        sources += registers(instruction.operands[3])
+    return frozenset(registers(instruction.operands[0])), frozenset(sources)
 
 
 @dataclass(eq=False)

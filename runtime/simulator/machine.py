@@ -91,6 +91,8 @@ class Machine:
         self.wave_hooks: list[Callable[[], None]] = []
         self.exit_hooks: list[Callable[[Ints], None]] = []
         self.call_stack: object = None
+        self.stack_pointer: Ints | None = None
+        self.heap: object = None
         self.products: object = None
         self.fragments: Fragments | None = None
         self.copy_groups: CopyGroups | None = None

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     Bytes = npt.NDArray[np.uint8]
 
 
+HEAP_BYTES = 8 << 20
+"""The device's heap, of the driver's default size."""
+HEAP_ALIGNMENT = 16
+
+
 class Arena:
     """A byte array seen also as 16-, 32- and 64-bit words. With `shadow`, remembers which bytes were written."""
 
@@ -48,6 +53,7 @@ class Buffers:
         self.starts: list[int] = []
         self.sizes: list[int] = []
         self.end = BUFFER_GUARD
+        self.heap_start = 0
 
     def place(self, name: str, size: int, alignment: int = BUFFER_ALIGNMENT) -> int:
         """Reserves `size` bytes; returns the arena offset."""
@@ -57,6 +63,25 @@ class Buffers:
         self.sizes.append(size)
         self.end = start + size + BUFFER_GUARD
         return start
+
+    def reserve_heap(self) -> None:
+        """Keeps room for device code's malloc, behind all buffers."""
+        self.heap_start = round_up(self.end, BUFFER_ALIGNMENT)
+        self.end = self.heap_start + HEAP_BYTES + BUFFER_GUARD
+
+    def add(self, name: str, start: int, size: int) -> int:
+        """Room in the heap becomes a buffer, behind all others; returns its index."""
+        self.names.append(name)
+        self.starts.append(start)
+        self.sizes.append(size)
+        self.finish()
+        return len(self.names) - 1
+
+    def end_of(self, index: int) -> None:
+        """A buffer of the heap is freed."""
+        self.names[index] += ", freed"
+        self.sizes[index] = 0
+        self.finish()
 
     def finish(self) -> None:
         """Call once all are placed."""

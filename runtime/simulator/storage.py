@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.ptx.module import Function, Module, Variable
     from fa4dsl.runtime.simulator.memory import Buffers, Memory
 
+STACK_INSTRUCTIONS = ("alloca", "stacksave", "stackrestore")
+STACK_BYTES = 16 * 1024
+"""What alloca can give to a thread; the driver's default limit for a whole stack is less, but can be raised."""
+
 
 class Storage:
     """Offsets of variables in their spaces: shared and local from the start of the block's or thread's memory, global and const in their arenas.
@@ -78,6 +82,11 @@ class Storage:
                 self.constant_bytes += item.size
             elif item.space == "global":
                 self.offsets[name] = buffers.place(item.name, item.size, item.alignment)
+        self.stack_start: int | None = None
+        """Where the memory of alloca begins in a thread's local memory; None where nothing asks for any."""
+        if any(instruction.name in STACK_INSTRUCTIONS for function in functions for instruction in function.instructions):
+            self.stack_start = round_up(self.local_bytes, 16)
+            self.local_bytes = self.stack_start + STACK_BYTES
         # function-scope names are unique already; `owner` keeps the same name in two functions apart
         self.dynamic_offset = round_up(self.static_shared, dynamic_alignment)
         for name in dynamic:

@@ -17,7 +17,7 @@ from fa4dsl.runtime.simulator.run import simulate
 CODES = sorted(code for code in CATALOGUE if code.startswith("S"))
 SCHEDULES = (("eager", 0), ("late", 0), ("random", 1))
 """What PTX examples are run under; those in Python name theirs."""
-NOT_PTX = {"S001", "S002", "S004", "S005"}
+NOT_PTX = {"S001", "S002", "S004", "S005", "S061", "S062"}
 """Failing examples that ptxas refuses too: the fault is that they are no valid PTX for sm_90a."""
 NO_LINE = {
     "S008": "the launch is at fault; the kernel is named",
@@ -80,6 +80,11 @@ AT_FAULT: dict[str, tuple[str, ...]] = {
     "S055": ("ready.sync()",),
     "S056": ("[empty], 0;", "[full], 0;"),
     "S057": ("barrier.cluster.wait",),
+    "S060": ("mma.sp",),
+    "S061": ("elect.sync",),
+    "S062": ("mbarrier.arrive.relaxed",),
+    "S063": ("alloca",),
+    "S065": ("call free",),
     "S100": ("setmaxnreg.inc",),
     "S101": ("y[i] = row[i]",),
     "S102": ("call log_value",),

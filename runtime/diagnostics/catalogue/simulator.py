@@ -1,6 +1,7 @@
 """Diagnostics of the simulator floor."""
 
 from fa4dsl.runtime.diagnostics.catalogue import (
+    simulator_examples_coverage,
     simulator_examples_hangs,
     simulator_examples_machine,
     simulator_examples_objects,
@@ -8,16 +9,18 @@ from fa4dsl.runtime.diagnostics.catalogue import (
     simulator_examples_tiles,
 )
 from fa4dsl.runtime.diagnostics.catalogue.check import CHECK
+from fa4dsl.runtime.diagnostics.catalogue.coverage import COVERAGE
 from fa4dsl.runtime.diagnostics.catalogue.hangs import HANGS
 from fa4dsl.runtime.diagnostics.catalogue.illustrated import illustrated
 from fa4dsl.runtime.diagnostics.catalogue.machine import MACHINE
 from fa4dsl.runtime.diagnostics.entry import Entry
 
 ENTRIES: tuple[Entry, ...] = illustrated(
-    (*MACHINE, *CHECK, *HANGS),
+    (*MACHINE, *CHECK, *HANGS, *COVERAGE),
     simulator_examples_machine.EXAMPLES,
     simulator_examples_races.EXAMPLES,
     simulator_examples_objects.EXAMPLES,
     simulator_examples_tiles.EXAMPLES,
     simulator_examples_hangs.EXAMPLES,
+    simulator_examples_coverage.EXAMPLES,
 )

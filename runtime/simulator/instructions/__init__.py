@@ -12,8 +12,11 @@ from fa4dsl.runtime.simulator.instructions import (  # noqa: F401
     matrices,
     mbarriers,
     moves,
+    stack,
     tensor_copies,
     tensormaps,
+    video,
     warp,
     wgmma,
+    wmma,
 )

@@ -12,6 +12,8 @@ import numpy as np
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.ptx.instruction import Immediate, Instruction, Operand, Register, Sink, Symbol, Vector
 from fa4dsl.runtime.simulator.decoder import Decoder, handles
+from fa4dsl.runtime.simulator.instructions.heap import HEAP_FUNCTIONS, heap_call
+from fa4dsl.runtime.simulator.instructions.stack import stack_pointer
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Ints, Row, Selection, first
 
@@ -30,6 +32,8 @@ class CallStack:
     def __init__(self, width: int) -> None:
         self.returns: Ints = np.zeros((DEPTH_LIMIT, width), np.int64)
         self.depth: Ints = np.zeros(width, np.int64)
+        self.pointers: Ints = np.zeros((DEPTH_LIMIT, width), np.int64)
+        """Stack pointers to go back to, kept only in programs with alloca."""
         self.at_return: dict[tuple[int, str], Callable[[Selection], None]] = {}
         """By return address and function returned from: moves results to the caller's variables."""
 
@@ -239,6 +243,8 @@ def _direct(decoder: Decoder, instruction: Instruction, name: str, results: tupl
     if callee is None:
         fail("S005", decoder.place(instruction), line=instruction.ptx_line, name=name)
     if not callee.defined:
+        if name in HEAP_FUNCTIONS:
+            return heap_call(decoder, instruction, name, results, arguments)
         if name in KNOWN_EXTERNALS:
             return _external(decoder, instruction, name, results)
         fail("S102", decoder.place(instruction), line=instruction.ptx_line, what=f"the function {name} has no body in this file")
@@ -257,6 +263,8 @@ def _direct(decoder: Decoder, instruction: Instruction, name: str, results: tupl
     entry = decoder.bases[name]
     saver = _Saver(decoder, decoder.function.name, results) if recursive(functions, name) else None
 
+    pointer = stack_pointer(decoder) if decoder.storage.stack_start is not None else None
+
     def back(threads: Selection) -> None:
         for move in outs:
             move(threads)
@@ -268,6 +276,8 @@ def _direct(decoder: Decoder, instruction: Instruction, name: str, results: tupl
             machine.fault("S013", instruction, first(threads), what=f"calls nested deeper than {DEPTH_LIMIT}")
         if saver is not None:
             saver.save(numbers, depth)
+        if pointer is not None:
+            calls.pointers[depth, numbers] = pointer[threads]
         calls.returns[depth, numbers] = pc + 1
         calls.depth[threads] = depth + 1
         if saver is None:
@@ -356,12 +366,15 @@ def ret(decoder: Decoder, instruction: Instruction) -> Step:
         return Step(control=leave)
     calls = stack(decoder)
     name = decoder.function.name
+    pointer = stack_pointer(decoder) if decoder.storage.stack_start is not None else None
 
     def back(threads: Selection, pc: int) -> None:
         numbers = grid.arange[threads]
         depth = calls.depth[threads] - 1
         targets = calls.returns[depth, numbers]
         calls.depth[threads] = depth
+        if pointer is not None:
+            pointer[threads] = calls.pointers[depth, numbers]
         for target in np.unique(targets):
             part = numbers[targets == target]
             calls.at_return[(int(target), name)](part)

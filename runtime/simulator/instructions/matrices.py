@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from fa4dsl.runtime.ptx.instruction import Instruction, Operand, Sink, Vector
+from fa4dsl.runtime.ptx.instruction import Immediate, Instruction, Operand, Sink, Vector
 from fa4dsl.runtime.simulator.access import pieces
 from fa4dsl.runtime.simulator.decoder import Decoder, handles
 from fa4dsl.runtime.simulator.instructions.loads_stores import make_target, needs_watch, watch
 from fa4dsl.runtime.simulator.instructions.warp import collective
 from fa4dsl.runtime.simulator.numerics import warp_matrix
+from fa4dsl.runtime.simulator.numerics.quad_matrix import QuadMma, parse_quad_mma
+from fa4dsl.runtime.simulator.numerics.sparse import Sparsity, parse_sparse_mma
 from fa4dsl.runtime.simulator.numerics.warp_matrix import parse_mma
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Ints, Row, Selection, size
@@ -145,20 +147,68 @@ def movmatrix(decoder: Decoder, instruction: Instruction) -> Step:
 
 @handles("mma")
 def mma(decoder: Decoder, instruction: Instruction) -> Step:
-    """``mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype {d}, {a}, {b}, {c}``."""
-    form = parse_mma(instruction.mnemonic)
+    """``mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype {d}, {a}, {b}, {c}``, and ``mma.sp`` with metadata and selector behind."""
+    if instruction.modifiers[:1] in (("sp",), ("sp::ordered_metadata",)):
+        return _sparse(decoder, instruction)
+    form = parse_mma(instruction.mnemonic) or parse_quad_mma(instruction.mnemonic)
     if form is None:
         decoder.unknown(instruction)
     decoder.count(instruction, 4)
     width = 8 if form.d_type == "f64" else 4
+    c_registers = form.c_registers if isinstance(form, QuadMma) else form.d_registers
     d = elements(decoder, instruction, instruction.operands[0], form.d_registers, True, width)
     a = elements(decoder, instruction, instruction.operands[1], form.a_registers, False, width)
     b = elements(decoder, instruction, instruction.operands[2], form.b_registers, False, width)
-    c = elements(decoder, instruction, instruction.operands[3], form.d_registers, False, width)
+    c = elements(decoder, instruction, instruction.operands[3], c_registers, False, width)
 
     def run(threads: Selection) -> None:
         warps = whole_warps(decoder, instruction, threads)
         result = form.multiply(table(a, threads, warps), table(b, threads, warps), table(c, threads, warps))
+        for row, values in zip(d, result, strict=True):
+            row[threads] = values.reshape(-1)
+
+    return collective(decoder, instruction, run, None)
+
+
+def selector(decoder: Decoder, instruction: Instruction, operand: Operand, sparsity: Sparsity) -> int:
+    """The sparsity selector, a constant."""
+    if not isinstance(operand, Immediate):
+        decoder.wrong(instruction, "the sparsity selector is a constant")
+    if operand.bits >= sparsity.selectors:
+        decoder.wrong(instruction, f"the sparsity selector {operand.bits}: this shape has {sparsity.selectors}, counted from 0")
+    return operand.bits
+
+
+def kept_columns(
+    decoder: Decoder, instruction: Instruction, sparsity: Sparsity, metadata: Row, chosen: int, threads: Selection, warps: int
+) -> Row:
+    """Where A's elements stand, ``[warps, 16, K / 2]``; reports metadata that means nothing."""
+    nibbles = sparsity.nibbles(metadata[threads].reshape(warps, 32), chosen)
+    good = sparsity.valid(nibbles)
+    if not good.all():
+        warp, row, chunk = (int(index[0]) for index in np.nonzero(~good))
+        first = int(decoder.grid.arange[threads][warp * 32])
+        decoder.machine.note("S060", instruction, first, row=row, chunk=chunk, bits=f"{int(nibbles[warp, row, chunk]):04b}")
+    return sparsity.positions(nibbles)
+
+
+def _sparse(decoder: Decoder, instruction: Instruction) -> Step:
+    """``mma.sp{::ordered_metadata}... {d}, {a}, {b}, {c}, metadata, selector``."""
+    form = parse_sparse_mma(instruction.mnemonic)
+    if form is None:
+        decoder.unknown(instruction)
+    decoder.count(instruction, 6)
+    d = elements(decoder, instruction, instruction.operands[0], form.d_registers, True)
+    a = elements(decoder, instruction, instruction.operands[1], form.a_registers, False)
+    b = elements(decoder, instruction, instruction.operands[2], form.b_registers, False)
+    c = elements(decoder, instruction, instruction.operands[3], form.d_registers, False)
+    (metadata,) = elements(decoder, instruction, instruction.operands[4], 1, False)
+    chosen = selector(decoder, instruction, instruction.operands[5], form.sparsity)
+
+    def run(threads: Selection) -> None:
+        warps = whole_warps(decoder, instruction, threads)
+        positions = kept_columns(decoder, instruction, form.sparsity, metadata, chosen, threads, warps)
+        result = form.multiply(table(a, threads, warps), table(b, threads, warps), table(c, threads, warps), positions)
         for row, values in zip(d, result, strict=True):
             row[threads] = values.reshape(-1)
 

@@ -62,7 +62,7 @@ def mov(decoder: Decoder, instruction: Instruction) -> Step | None:
             out[threads] = ~row[threads]
 
         return Step(negated)
-    if isinstance(source, Special) and source.name.startswith(("%pm", "%envreg")):
+    if isinstance(source, Special) and source.name.startswith(("%pm", "%envreg", "%current_graph_exec")):
         row = decoder.constant(0, out.dtype)
     else:
         row = decoder.source(instruction, source, out.dtype)

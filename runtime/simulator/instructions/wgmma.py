@@ -13,7 +13,7 @@ from fa4dsl.runtime.simulator.copying import shared_range
 from fa4dsl.runtime.simulator.decoder import Decoder, handles
 from fa4dsl.runtime.simulator.events import SharedLayout
 from fa4dsl.runtime.simulator.instructions.copies import constant_operand
-from fa4dsl.runtime.simulator.instructions.matrices import elements, table
+from fa4dsl.runtime.simulator.instructions.matrices import elements, kept_columns, selector, table
 from fa4dsl.runtime.simulator.instructions.warp import collective
 from fa4dsl.runtime.simulator.layout import RESERVED_SHARED
 from fa4dsl.runtime.simulator.machine import Machine
@@ -158,7 +158,7 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
 
 def _immediates(decoder: Decoder, instruction: Instruction, form: Wgmma, from_registers: bool) -> tuple[int, int, bool, bool]:
     """(scale a, scale b, transpose a, transpose b)."""
-    rest = list(instruction.operands[4:])
+    rest = list(instruction.operands[6 if form.sparsity else 4 :])
     values = []
     for item in rest:
         if not isinstance(item, Immediate):
@@ -179,14 +179,20 @@ def _immediates(decoder: Decoder, instruction: Instruction, form: Wgmma, from_re
 
 def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
     operands = instruction.operands
-    if len(operands) < 4:
-        decoder.wrong(instruction, "takes at least accumulators, A, B and scale-d")
+    sparse = form.sparsity
+    if len(operands) < (6 if sparse else 4):
+        decoder.wrong(
+            instruction, "takes at least accumulators, A, B" + (", metadata, sparsity selector" if sparse else "") + " and scale-d"
+        )
+    if sparse:
+        (metadata,) = elements(decoder, instruction, operands[3], 1, False)
+        chosen = selector(decoder, instruction, operands[4], sparse)
     d = elements(decoder, instruction, operands[0], form.d_registers, True)
     from_registers = isinstance(operands[1], Vector)
     a_rows = elements(decoder, instruction, operands[1], form.a_registers, False) if from_registers else []
     a_descriptor = None if from_registers else decoder.source(instruction, operands[1], np.uint64)
     b_descriptor = decoder.source(instruction, operands[2], np.uint64)
-    scale_operand = operands[3]
+    scale_operand = operands[5 if sparse else 3]
     negated = isinstance(scale_operand, Negated)
     scale_d = decoder.source(instruction, scale_operand.operand if isinstance(scale_operand, Negated) else scale_operand, np.bool_)
     scale_a, scale_b, transpose_a, transpose_b = _immediates(decoder, instruction, form, from_registers)
@@ -240,11 +246,15 @@ def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
                 a = form.a_from_registers(table(a_rows, threads, count, 128))
             else:
                 a = form.tile(shared_pieces(memory.shared.bytes, a_places), form.a_type, transpose_a)
-            fetched.append((a, b))
+            kept = None
+            if sparse:
+                columns = kept_columns(decoder, instruction, sparse, metadata, chosen, threads, 4 * count)
+                kept = columns.reshape(count, 64, -1)
+            fetched.append((a, b, kept))
 
         def write(token: Any) -> None:
-            a, b = fetched[0]
-            result = form.multiply(a, b, table(d, threads, count, 128), keep, scale_a, scale_b)
+            a, b, kept = fetched[0]
+            result = form.multiply(a, b, table(d, threads, count, 128), keep, scale_a, scale_b, kept=kept)
             for row, values in zip(d, result, strict=True):
                 row[threads] = values.reshape(-1)
 

@@ -25,6 +25,20 @@ def _collect() -> dict[str, list[Family]]:
 _FAMILIES = _collect()
 
 
+_ORDER = (
+    *("eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan", "and", "or", "xor", "wide", "pack"),
+    *("approx", "full", "rn", "rz", "rm", "rp", "rna", "rni", "rzi", "rmi", "rpi", "oob", "ftz", "NaN", "xorsign", "abs", "sat", "relu", "satfinite", "cc"),
+)  # fmt: skip
+"""Modifiers in the order in which the ISA writes them; types come behind."""
+
+
+def _in_order(mnemonic: str) -> str:
+    """ptxas takes modifiers in any order, as long as the types keep theirs; the ISA's order is the one known here."""
+    name, *words = mnemonic.split(".")
+    known = sorted((word for word in words if word in _ORDER), key=_ORDER.index)
+    return ".".join([name, *known, *(word for word in words if word not in _ORDER)])
+
+
 @cache
 def lookup(mnemonic: str) -> PureOp | None:
     """The decoded form of a whole dotted mnemonic such as ``"fma.rn.ftz.f32"``; None when it is not a pure instruction of sm_90a known here."""
@@ -32,4 +46,5 @@ def lookup(mnemonic: str) -> PureOp | None:
         operation = family(Words(mnemonic))
         if operation is not None:
             return operation
-    return None
+    ordered = _in_order(mnemonic)
+    return lookup(ordered) if ordered != mnemonic else None

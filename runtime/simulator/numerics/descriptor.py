@@ -61,7 +61,9 @@ def _offsets(high: int, rows: int, row_bytes: int, mn_major: bool, element: int)
         r, piece = np.arange(rows, dtype=np.int64)[:, None], np.arange(row_bytes // 16, dtype=np.int64)[None, :]
         if span == 0:
             return r % 8 * 16 + r // 8 * stride + piece * leading
-        return r % 8 * span + r // 8 * stride + piece * 16
+        # rows of sparse products hold 64 bytes, twice the narrowest span
+        pieces_in_span = span // 16
+        return r % 8 * span + r // 8 * stride + piece % pieces_in_span * 16 + piece // pieces_in_span * leading
     k, piece = np.arange(row_bytes // element, dtype=np.int64)[:, None], np.arange(rows // per_piece, dtype=np.int64)[None, :]
     if span == 0:
         return piece * stride + k % 8 * 16 + k // 8 * leading
@@ -84,7 +86,7 @@ def piece_addresses(
 ) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Shared addresses of the 16-byte pieces of operand tiles, swizzle applied: ``[groups, rows, row_bytes / 16]``.
 
-    `descriptors` is uint64 ``[groups]``; `rows` is 64 for A and N for B, `row_bytes` the bytes of one row's K elements (32), `element` the bytes
+    `descriptors` is uint64 ``[groups]``; `rows` is 64 for A and N for B, `row_bytes` the bytes of one row's K elements (32; 64 for B of sparse products), `element` the bytes
     of an element. With `mn_major` (imm-trans = 1) the shape is ``[groups, K, rows * element / 16]`` instead.
 
     The swizzle works on the absolute address; a base offset b (for patterns that begin off their natural boundary) shifts the phase by b rows

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from fa4dsl.runtime.simulator.numerics import descriptor, fragments, product
+from fa4dsl.runtime.simulator.numerics import descriptor, fragments, product, sparse
 from fa4dsl.runtime.simulator.numerics.operation import Bits, pieces
+from fa4dsl.runtime.simulator.numerics.sparse import Sparsity
 
 _SHAPE = re.compile(r"m64n(\d+)k(\d+)")
 _INTEGER_N = (8, 16, 24, *range(32, 257, 16))
@@ -22,7 +23,7 @@ _INTEGER_N = (8, 16, 24, *range(32, 257, 16))
 
 @dataclass(frozen=True)
 class Wgmma:
-    """One form of wgmma.mma_async. M is 64; a row of A or B holds 32 bytes of K elements."""
+    """One form of wgmma.mma_async. M is 64; a row of A or B holds 32 bytes of K elements; 64 bytes of B in sparse forms, whose `k` counts the left-out ones too."""
 
     n: int
     k: int
@@ -31,6 +32,7 @@ class Wgmma:
     b_type: str
     saturate: bool = False
     operation: str = ""
+    sparsity: Sparsity | None = None
 
     @property
     def d_registers(self) -> int:
@@ -62,7 +64,7 @@ class Wgmma:
 
     def b_pieces(self, descriptors: Bits, transposed: bool = False) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Shared addresses of B's 16-byte pieces: ``[groups, N, 2]``, transposed ``[groups, K, N / 8]``."""
-        return descriptor.piece_addresses(descriptors, self.n, 32, transposed, self.element_bytes)
+        return descriptor.piece_addresses(descriptors, self.n, 64 if self.sparsity else 32, transposed, self.element_bytes)
 
     def tile(self, data: Bits, kind: str, transposed: bool = False) -> Bits:
         """Fetched pieces, uint8 ``[groups, rows, pieces, 16]``, to numbers ``[groups, rows, K]``. `kind` is the element type."""
@@ -85,11 +87,12 @@ class Wgmma:
         scale_a: int = 1,
         scale_b: int = 1,
         model: product.Model = "nearest",
+        kept: Bits | None = None,
     ) -> Bits:
         """New accumulator registers ``[d_registers, groups, 128]`` (uint32) from the old ones.
 
         a ``[groups, 64, K]`` and b ``[groups, N, K]`` are numbers; `scale_d` (one truth, or one for each group) false drops the old accumulator;
-        `scale_a`, `scale_b` of -1 negate. `model`: see `product`.
+        `scale_a`, `scale_b` of -1 negate. `model`: see `product`. `kept`: the columns of A's elements in a sparse form, ``[groups, 64, K / 2]``.
         """
         old = fragments.accumulators(registers, product.WIDTHS[self.d_type], 64)
         keep = np.broadcast_to(np.asarray(scale_d, np.bool_), (registers.shape[1],))
@@ -100,6 +103,9 @@ class Wgmma:
             c = np.where(keep[:, None, None], old, old.dtype.type(0))
         if scale_a * scale_b < 0:
             a = -a
+        if kept is not None:
+            total = sparse.multiply(a, kept, b, c, self.d_type, self.k, saturate=self.saturate)
+            return fragments.to_accumulators(total, 128)
         result = product.multiply_accumulate(
             a,
             b,
@@ -124,8 +130,11 @@ _TYPES: dict[tuple[str, str], tuple[int, tuple[str, ...]]] = {
 
 @cache
 def parse_wgmma(mnemonic: str) -> Wgmma | None:
-    """Decode ``wgmma.mma_async.sync.aligned.m64nNkK...``; None when sm_90a has no such form (sparse forms are not known)."""
+    """Decode ``wgmma.mma_async{.sp}.sync.aligned.m64nNkK...``; None when sm_90a has no such form."""
     words = mnemonic.split(".")
+    is_sparse = words[2:3] == ["sp"]
+    if is_sparse:
+        words.pop(2)
     if words[:4] != ["wgmma", "mma_async", "sync", "aligned"] or len(words) < 8:
         return None
     shape = _SHAPE.fullmatch(words[4])
@@ -142,13 +151,17 @@ def parse_wgmma(mnemonic: str) -> Wgmma | None:
     n, k = int(shape[1]), int(shape[2])
     d_type, a_type, b_type = rest
     known = _TYPES.get((a_type, b_type))
-    if known is None or known[0] != k or d_type not in known[1] or n % 8 or not 8 <= n <= 256:
+    if known is None or known[0] * (2 if is_sparse else 1) != k or d_type not in known[1] or n % 8 or not 8 <= n <= 256:
         return None
     if d_type == "s32" and n not in _INTEGER_N:
         return None
     if (saturate and a_type not in ("s8", "u8")) or (operation != "and" if a_type == "b1" else bool(operation)):
         return None
-    return Wgmma(n, k, d_type, a_type, b_type, saturate, operation)
+    if not is_sparse:
+        return Wgmma(n, k, d_type, a_type, b_type, saturate, operation)
+    if a_type == "b1":
+        return None
+    return Wgmma(n, k, d_type, a_type, b_type, saturate, operation, Sparsity(k, product.WIDTHS[a_type]))
 
 
 def shared_pieces(memory: Bits, addresses: Bits) -> Bits:

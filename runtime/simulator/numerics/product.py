@@ -59,12 +59,12 @@ def numbers(bits: Bits, kind: str) -> Bits:
 
 
 def multiply_accumulate(
-    a: Bits, b: Bits, c: Bits | None, kind: str, *, saturate: bool = False, operation: str = "", aligned: bool = False
+    a: Bits, b: Bits, c: Bits | None, kind: str, *, saturate: bool = False, operation: str = "", aligned: bool = False, rounding: str = "rn"
 ) -> Bits:
     """``a @ b^T + c``: float64 numbers a ``[..., M, K]`` and b ``[..., N, K]``, accumulator bits c ``[..., M, N]`` of `kind` (f32, f16, f64, s32).
 
     c None means zero. Returns bits of `kind`. `saturate` clamps s32 instead of wrapping. `operation` "xor" or "and": one-bit operands, the count of
-    ones of the combined bits. `aligned` chooses the model "hopper" for f32.
+    ones of the combined bits. `aligned` chooses the model "hopper" for f32. `rounding` is that of f64.
     """
     with np.errstate(all="ignore"):
         total = np.matmul(a, b.swapaxes(-1, -2))
@@ -80,7 +80,7 @@ def multiply_accumulate(
             wrapped: Bits = whole.astype(np.uint32)
             return wrapped
         if kind == "f64":
-            return _fused_chain(a, b, c)
+            return _fused_chain(a, b, c, rounding)
         if c is not None:
             total += F16_TABLE64[c] if kind == "f16" else c.view(np.float32)
         if kind == "f16":
@@ -97,12 +97,12 @@ def multiply_accumulate(
         return np.where(finite, aligned_sum(*clean), bits)
 
 
-def _fused_chain(a: Bits, b: Bits, c: Bits | None) -> Bits:
+def _fused_chain(a: Bits, b: Bits, c: Bits | None, rounding: str) -> Bits:
     """f64: one fused multiply-add for each k in order, as DMMA does."""
     from fa4dsl.runtime.simulator.numerics.float64 import fused
 
     shape = (*a.shape[:-1], b.shape[-2])
     total: Any = np.zeros(shape, np.uint64) if c is None else c
     for k in range(a.shape[-1]):
-        total = fused(a[..., :, None, k], b[..., None, :, k], total.view(np.float64))
+        total = fused(a[..., :, None, k], b[..., None, :, k], total.view(np.float64), rounding)
     return total  # type: ignore[no-any-return]

@@ -36,6 +36,7 @@ class Mma:
     b_type: str
     saturate: bool = False
     operation: str = ""
+    rounding: str = "rn"
 
     def _count(self, rows: int, kind: str) -> int:
         return rows * self.k * product.WIDTHS[kind] // (32 * (64 if kind == "f64" else 32))
@@ -69,13 +70,14 @@ class Mma:
             saturate=self.saturate,
             operation=self.operation,
             aligned=model == "hopper" and self.a_type in product.ALIGNED_TYPES,
+            rounding=self.rounding,
         )
         return fragments.to_accumulators(result, 32)
 
 
 @cache
 def parse_mma(mnemonic: str) -> Mma | None:
-    """Decode ``mma.sync.aligned.mMn8kK.row.col...``; None for forms not known here (m8n8k4 of f16, sparse, block-scaled)."""
+    """Decode ``mma.sync.aligned.mMn8kK.row.col...``; None for forms of other modules (`quad_matrix`: m8n8k4 of f16; `sparse`) or of other targets."""
     words = mnemonic.split(".")
     if words[:3] != ["mma", "sync", "aligned"] or len(words) < 10 or words[4:6] != ["row", "col"]:
         return None
@@ -84,6 +86,12 @@ def parse_mma(mnemonic: str) -> Mma | None:
     saturate = rest[0] == "satfinite"
     if saturate:
         rest = rest[1:]
+    rounding = "rn"
+    if rest[0] in ("rn", "rz", "rm", "rp"):
+        rounding = rest[0]
+        rest = rest[1:]
+        if rest[:1] != ["f64"]:
+            return None
     operation = ""
     if rest[-1] == "popc" and rest[-2] in ("and", "xor"):
         operation = rest[-2]
@@ -96,7 +104,7 @@ def parse_mma(mnemonic: str) -> Mma | None:
         return None
     if (saturate and a_type not in ("s8", "u8", "s4", "u4")) or (a_type == "b1") != bool(operation):
         return None
-    return Mma(int(shape[1]), int(shape[2]), d_type, a_type, b_type, saturate, operation)
+    return Mma(int(shape[1]), int(shape[2]), d_type, a_type, b_type, saturate, operation, rounding)
 
 
 def row_addresses(addresses: Bits, count: int) -> Bits:

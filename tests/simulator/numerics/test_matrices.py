@@ -195,7 +195,7 @@ def test_descriptors() -> None:
         "wgmma.mma_async.sync.aligned.m64n8k16.f16.bf16.bf16",
         "wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8",
         "wgmma.mma_async.sync.aligned.m64n8k32.f32.f16.f16",
-        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.f16.f16",
         "wgmma.fence.sync.aligned",
     ],
 )
