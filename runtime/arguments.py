@@ -67,11 +67,15 @@ def check_arguments(manifest: Manifest, arguments: Sequence[Any], stream: int | 
 
 
 def at_kernel(manifest: Manifest, error: Fa4dslError) -> Fa4dslError:
-    """The error with the place of the kernel whose parameter it is about."""
+    """The error with the place of the kernel, where it is about the kernel or one of its parameters and shows no place of its own."""
     place = manifest.place
     if place is None:
         return error
-    return Fa4dslError(*(replace(item, frames=(*item.frames, place)) for item in error.diagnostics))
+    found = [
+        replace(item, frames=(place,)) if not item.frames and {"name", "kernel"} & item.fields.keys() else item
+        for item in error.diagnostics
+    ]
+    return Fa4dslError(*found)
 
 
 def check_argument(parameter: Parameter, value: Any, stream: int | None = None) -> Checked:

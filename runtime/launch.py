@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from fa4dsl.runtime.arguments import check_arguments, in_order, place_of
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.arguments import array_of, at_kernel, check_arguments, in_order, place_of
+from fa4dsl.runtime.diagnostics import Fa4dslError, fail
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -165,9 +165,17 @@ def launch(
     if device == "cuda":
         from fa4dsl.runtime.cuda.launch import launch_on_gpu
 
-        return launch_on_gpu(artifact, shape, options, values, place, handle, copy=copy, watchdog=watchdog)
-    if place is not None and place[0] == "cuda":
-        fail("R043", manifest.place, name="an argument", place=f"cuda:{place[1]}", wanted="the CPU, for the simulator")
+        try:
+            return launch_on_gpu(artifact, shape, options, values, place, handle, copy=copy, watchdog=watchdog)
+        except Fa4dslError as error:
+            raise at_kernel(manifest, error) from None
+    for parameter, value in zip(manifest.given_parameters, values, strict=True):
+        view = array_of(value)
+        if view is not None and view.place == "cuda" and view.address:
+            fail("R043", manifest.place, name=parameter.name, place=f"cuda:{view.device}", wanted="the CPU, for the simulator")
     from fa4dsl.runtime.simulator.device import launch_on_simulator
 
-    return launch_on_simulator(artifact, shape, options, values, schedule=schedule, seed=seed, check=check, progress=progress)
+    try:
+        return launch_on_simulator(artifact, shape, options, values, schedule=schedule, seed=seed, check=check, progress=progress)
+    except Fa4dslError as error:
+        raise at_kernel(manifest, error) from None

@@ -90,7 +90,9 @@ def _language(trace: Trace, function: Any, arguments: list[Any], keywords: dict[
             if problem:
                 trace.fail("L020", name=_name(function), problem=problem[0], signature=problem[1])
         if stands_for is None and _is_language(function) and not isinstance(function, type):
-            trace.fail("L099", name=_name(function), error=type(error).__name__, reason=str(error))
+            given = ", ".join([*map(describe, arguments), *(f"{name} = {describe(value)}" for name, value in keywords.items())])
+            words = {"given": f" (given: {given})" if given else "", "expected": f"the arguments against {_signature(function)}"}
+            trace.fail("L099", name=_name(function), error=type(error).__name__, reason=str(error), **words)
         trace.fail("L007", error=type(error).__name__, reason=str(error) or "no message")
 
 
@@ -107,9 +109,14 @@ def _binding_problem(function: Any, arguments: list[Any], keywords: dict[str, An
     try:
         signature.bind(*arguments, **keywords)
     except TypeError as error:
-        shown = ", ".join(str(parameter.replace(annotation=parameter.empty)) for parameter in signature.parameters.values())
-        return str(error), f"{_name(function)}({shown})"
+        return str(error), _signature(function)
     return None
+
+
+def _signature(function: Any) -> str:
+    """``name(a, b=1)``: the function without its annotations."""
+    parameters = inspect.signature(function).parameters.values()
+    return f"{_name(function)}({', '.join(str(parameter.replace(annotation=parameter.empty)) for parameter in parameters)})"
 
 
 def inline(trace: Trace, function: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:

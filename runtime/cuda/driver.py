@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from typing import Any
 
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import Frame, fail
 
 STICKY = frozenset({700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999})
 """Statuses after which the context is lost: a kernel faulted some time before. Illegal address, launch timeout, destroyed context, device assert,
@@ -52,6 +52,11 @@ class _Recent:
         kept = [item for item in list(self.launches) if item[1][0] != stream]
         self.clear()
         self.launches.extend(kept)
+
+    def places(self) -> list[Frame]:
+        """Where the kernels of these launches are defined, the last one first."""
+        found = [prepared.manifest.place for prepared, _ in reversed(self.launches)]
+        return list(dict.fromkeys(place for place in found if place is not None))
 
     def describe(self) -> str:
         return "; ".join(prepared.describe(values[1:]) for prepared, values in self.launches) or "none by fa4dsl"
@@ -166,7 +171,7 @@ def raise_status(function: str, code: int) -> None:
 def raise_fault(code: int) -> None:
     """R075 with the launches that can have caused it."""
     name, text = status_text(code)
-    fail("R075", status=name, text=text, launches=recent.describe())
+    fail("R075", *recent.places(), status=name, text=text, launches=recent.describe())
 
 
 def synchronize(stream: int = 0) -> None:

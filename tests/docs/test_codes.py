@@ -21,6 +21,13 @@ def test_page(code: str) -> None:
     assert "{" not in named(entry.message), "fields are shown as names"
 
 
+@pytest.mark.parametrize("letter", ["L", "C", "R"])
+def test_every_code_has_a_failing_and_a_fixed_example(letter: str) -> None:
+    entries = [entry for code, entry in CATALOGUE.items() if code.startswith(letter)]
+    assert [entry.code for entry in entries if not entry.failing or not entry.fixed] == []
+    assert [entry.code for entry in entries if entry.failing.strip() == entry.fixed.strip()] == [], "the mend is to be seen"
+
+
 def test_kinds_of_examples() -> None:
     assert example_kind("$ fa4dsl run nothing") == "console"
     assert example_kind(".version 8.6\n.target sm_90a") == "ptx"

@@ -14,6 +14,9 @@ from example_server import ON_A_GPU, WITHOUT_A_DRIVER, Server
 
 from fa4dsl.runtime.diagnostics import CATALOGUE
 
+AT_THE_KERNEL = {code for code in ON_A_GPU if code < "R070"} | {"R075", "R077", "R079", "R080"}
+"""What is about a launch shows where the kernel is defined."""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
@@ -25,6 +28,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_failing_example_on_a_gpu(code: str, server: Server, tmp_path: Path) -> None:
     found = server.run(CATALOGUE[code].failing, tmp_path, **ON_A_GPU[code])
     assert found["codes"] == [code] and not found["unfilled"], found["text"]
+    if code in AT_THE_KERNEL:
+        (lines,) = found["lines"]
+        assert lines[0][0] == str(tmp_path / "example.py"), found["text"]
 
 
 @pytest.mark.parametrize("code", ON_A_GPU)

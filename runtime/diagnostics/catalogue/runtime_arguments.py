@@ -32,7 +32,7 @@ ENTRIES: tuple[Entry, ...] = (
         "R043",
         "The argument lies on the wrong device",
         "{name} lies on {place}, the launch needs {wanted}",
-        "move the array there first (torch: .to(device); cupy: cupy.asarray; jax: jax.device_put)",
+        "move the array there first (torch: .to(device); cupy: cupy.asarray or .get(); jax: jax.device_put)",
         "A kernel reaches the memory of the device it runs on. Copies between devices are the caller's decision, for they cost more than most launches.",
     ),
     Entry(
