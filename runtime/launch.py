@@ -169,7 +169,7 @@ def launch(
             return launch_on_gpu(artifact, shape, options, values, place, handle, copy=copy, watchdog=watchdog)
         except Fa4dslError as error:
             raise at_kernel(manifest, error) from None
-    for parameter, value in zip(manifest.given_parameters, values, strict=True):
+    for parameter, value in zip(manifest.parameters, values, strict=True):
         view = array_of(value)
         if view is not None and view.place == "cuda" and view.address:
             fail("R043", manifest.place, name=parameter.name, place=f"cuda:{view.device}", wanted="the CPU, for the simulator")
