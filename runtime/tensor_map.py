@@ -33,6 +33,15 @@ LARGEST_EXTENT = 0x7FFF0000
 
 
 @dataclass(frozen=True)
+class Im2col:
+    """What a map for the im2col mode has in place of a box: corners of the bounding box along W, H, D (innermost first), relative to an image's ends; `pixels` a column."""
+
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    pixels: int
+
+
+@dataclass(frozen=True)
 class TensorMapDescription:
     """A tensor map without its address. Build it with `tiled` or `ragged`; the constructor checks nothing, `check` does."""
 
@@ -48,6 +57,8 @@ class TensorMapDescription:
     l2_promotion: L2Promotion = "none"
     offset: int = 0
     """Bytes from the array's first element to the map's base; negative for a ragged map, whose base lies before the array."""
+    im2col: Im2col | None = None
+    """For the im2col mode, which the simulator runs; `box` is then the channels of a pixel, and 1 along all other dimensions."""
 
     @property
     def rank(self) -> int:

@@ -62,7 +62,10 @@ class Build:
         self.function = find_kernel(module, launch.kernel)
         functions = reachable(module, self.function)
         self.buffers = Buffers()
-        self.starts = {name: self.buffers.place(name, len(array)) for name, array in launch.buffers.items()}
+        self.starts = {name: self.buffers.place(name, len(array)) for name, array in launch.buffers.items() if name not in launch.multicast}
+        for name, copies in launch.multicast.items():
+            places = tuple(self.starts[copy] for copy in copies)
+            self.starts[name] = self.buffers.place_multicast(name, len(launch.buffers[name]), places)
         self.maps: dict[int, int] = {}
         for index, (parameter, argument) in enumerate(zip(self.function.parameters, launch.arguments, strict=False)):
             if isinstance(argument, TensorMapArgument) and parameter.size == 8:
@@ -119,6 +122,8 @@ class Build:
     def _fill(self, memory: Memory) -> None:
         self.storage.initialise(memory)
         for name, start in self.starts.items():
+            if name in self.launch.multicast:
+                continue
             memory.globals.bytes[start : start + len(self.launch.buffers[name])] = self.launch.buffers[name]
         for index, (offset, argument) in enumerate(zip(self.storage.parameter_offsets, self.launch.arguments, strict=True)):
             if isinstance(argument, PointerArgument):
@@ -168,6 +173,8 @@ class Build:
     def write_back(self) -> None:
         """Copies the buffers from the arena into the launch's arrays."""
         for name, start in self.starts.items():
+            if name in self.launch.multicast:
+                continue
             array = self.launch.buffers[name]
             array[:] = self.machine.memory.globals.bytes[start : start + len(array)]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from fa4dsl.runtime.diagnostics import Location, fail
 from fa4dsl.runtime.dtypes import find_dtype
-from fa4dsl.runtime.tensor_map import TensorMapDescription
+from fa4dsl.runtime.tensor_map import Im2col, TensorMapDescription
 
 Triple: TypeAlias = tuple[int, int, int]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
@@ -63,6 +63,8 @@ class Launch:
     buffers: dict[str, Bytes] = field(default_factory=dict)
     arguments: list[Argument] = field(default_factory=list)
     outputs: dict[str, str] = field(default_factory=dict)
+    multicast: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Buffers that are multicast memory, with the buffers that are their copies; their own bytes stay as they are."""
 
 
 class _Reader:
@@ -133,6 +135,17 @@ class _Reader:
         flat: Bytes = np.frombuffer(array.tobytes(), np.uint8).copy()
         return flat
 
+    def copies(self, name: str, value: Any, arrays: Mapping[str, Bytes]) -> tuple[str, ...]:
+        """The buffers that a multicast buffer stands for."""
+        where = f"buffer {name!r}: multicast"
+        found = self.object(value, f"buffer {name!r}", {"multicast"}, set())["multicast"]
+        if not isinstance(found, list) or not found:
+            self.wrong(f"{where} must be a list of buffers")
+        names = tuple(self.known_buffer(where, item, arrays) for item in found)
+        if len({len(arrays[item]) for item in names}) > 1:
+            self.wrong(f"{where}: the copies have different sizes")
+        return names
+
     def inside(self, name: str, where: str) -> Path:
         """A path below the description's folder."""
         folder = self.path.resolve().parent
@@ -190,8 +203,10 @@ class _Reader:
             "offset",
             "interleave",
             "l2_promotion",
+            "im2col",
         }
-        entry = self.object(value, where, known, {"buffer", "dtype", "sizes", "strides_bytes", "box"})
+        by_pixels = isinstance(value, dict) and "im2col" in value
+        entry = self.object(value, where, known, {"buffer", "dtype", "sizes", "strides_bytes", "im2col" if by_pixels else "box"})
         sizes = self.integers(entry["sizes"], f"{where}: sizes")
         rank = len(sizes)
         if not 1 <= rank <= 5:
@@ -204,19 +219,36 @@ class _Reader:
             self.wrong(f"{where}: unknown swizzle {swizzle!r}", "use none, 32B, 64B or 128B")
         if fill not in ("zero", "nan"):
             self.wrong(f"{where}: unknown oob_fill {fill!r}", "use zero or nan")
+        if entry.get("interleave", "none") != "none":
+            self.wrong(f"{where}: interleave {entry['interleave']!r} is not modelled", "use none")
+        im2col, channels = self.im2col(f"{where}: im2col", entry["im2col"], rank) if by_pixels else (None, 0)
         record = TensorMapDescription(
             dtype=found.name,
             sizes=sizes,
             strides_bytes=self.integers(entry["strides_bytes"], f"{where}: strides_bytes", rank - 1, 0),
-            box=self.integers(entry["box"], f"{where}: box", rank),
+            box=(channels, *([1] * (rank - 1))) if by_pixels else self.integers(entry["box"], f"{where}: box", rank),
             element_strides=self.integers(entry.get("element_strides", [1] * rank), f"{where}: element_strides", rank),
             swizzle=swizzle,
             oob_fill=fill,
+            im2col=im2col,
         )
         offset = entry.get("offset", 0)
         return TensorMapArgument(
             record, self.known_buffer(where, entry["buffer"], buffers), self.integer(offset, f"{where}: offset", -(1 << 40))
         )
+
+    def im2col(self, where: str, value: Any, rank: int) -> tuple[Im2col, int]:
+        """Corners, pixels and channels of a map for the im2col mode, within cuTensorMapEncodeIm2col's limits."""
+        names = {"lower", "upper", "pixels", "channels"}
+        entry = self.object(value, where, names, names)
+        if not 3 <= rank <= 5:
+            self.wrong(f"{where} needs 3 to 5 dimensions, has {rank}")
+        bound = {3: 1 << 15, 4: 1 << 7, 5: 1 << 4}[rank]
+        corners = [self.integers(entry[name], f"{where}: {name}", rank - 2, -bound) for name in ("lower", "upper")]
+        if max(map(max, corners)) >= bound:
+            self.wrong(f"{where}: corners are within -{bound}..{bound - 1} with {rank} dimensions")
+        pixels = self.integer(entry["pixels"], f"{where}: pixels", 1, 1024)
+        return Im2col(corners[0], corners[1], pixels), self.integer(entry["channels"], f"{where}: channels", 1, 256)
 
     def read(self) -> Launch:
         try:
@@ -237,7 +269,10 @@ class _Reader:
         buffers = entry.get("buffers", {})
         if not isinstance(buffers, dict):
             self.wrong("buffers must be an object")
-        arrays = {str(name): self.buffer(name, value) for name, value in buffers.items()}
+        multicast = {str(name): value for name, value in buffers.items() if isinstance(value, dict) and "multicast" in value}
+        arrays = {str(name): self.buffer(name, value) for name, value in buffers.items() if name not in multicast}
+        copies = {name: self.copies(name, value, arrays) for name, value in multicast.items()}
+        arrays |= {name: np.zeros(len(arrays[found[0]]), np.uint8) for name, found in copies.items()}
         arguments = entry.get("arguments", [])
         if not isinstance(arguments, list):
             self.wrong("arguments must be a list")
@@ -260,6 +295,7 @@ class _Reader:
             buffers=arrays,
             arguments=[self.argument(index, value, arrays) for index, value in enumerate(arguments)],
             outputs={str(name): str(dtype) for name, dtype in outputs.items()},
+            multicast=copies,
         )
 
 

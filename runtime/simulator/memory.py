@@ -54,6 +54,8 @@ class Buffers:
         self.sizes: list[int] = []
         self.end = BUFFER_GUARD
         self.heap_start = 0
+        self.multicast: list[tuple[int, int, tuple[int, ...]]] = []
+        """(start, size, starts of the copies) of each area of multicast addresses."""
 
     def place(self, name: str, size: int, alignment: int = BUFFER_ALIGNMENT) -> int:
         """Reserves `size` bytes; returns the arena offset."""
@@ -62,6 +64,13 @@ class Buffers:
         self.starts.append(start)
         self.sizes.append(size)
         self.end = start + size + BUFFER_GUARD
+        return start
+
+    def place_multicast(self, name: str, size: int, copies: tuple[int, ...]) -> int:
+        """Reserves addresses that stand for several buffers; ordinary accesses find nothing there."""
+        start = self.place(f"{name} (multicast)", size)
+        self.sizes[-1] = 0
+        self.multicast.append((start, size, copies))
         return start
 
     def reserve_heap(self) -> None:

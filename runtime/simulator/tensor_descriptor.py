@@ -9,7 +9,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.dtypes import DTYPES
-from fa4dsl.runtime.tensor_map import OobFill, TensorMapDescription
+from fa4dsl.runtime.tensor_map import Im2col, OobFill, TensorMapDescription
 
 if TYPE_CHECKING:
     from fa4dsl.runtime.manifest import Swizzle
@@ -19,8 +19,8 @@ SIZE = 128
 _SWIZZLES: tuple[Swizzle, ...] = ("none", "32B", "64B", "128B")
 _FILLS: tuple[OobFill, ...] = ("zero", "nan")
 _NAMES = tuple(DTYPES)
-_FORMAT = "<IBBBBQ5Q4Q5H5B"
-"""Magic, dtype, rank, swizzle, fill, base address, sizes, strides, box, element strides."""
+_FORMAT = "<IBBBBQ5Q4Q5H5B6hH"
+"""Magic, dtype, rank, swizzle, fill, base address, sizes, strides, box, element strides; im2col: lower and upper corners, pixels (0 in tiled maps)."""
 
 
 def encode(record: TensorMapDescription, base: int) -> bytes:
@@ -41,6 +41,9 @@ def encode(record: TensorMapDescription, base: int) -> bytes:
         *padded(record.strides_bytes, 4),
         *padded(record.box, 5),
         *padded(record.element_strides, 5),
+        *padded(record.im2col.lower if record.im2col else (), 3),
+        *padded(record.im2col.upper if record.im2col else (), 3),
+        record.im2col.pixels if record.im2col else 0,
     )
     return packed.ljust(SIZE, b"\0")
 
@@ -52,6 +55,7 @@ def decode(data: bytes) -> tuple[TensorMapDescription, int] | None:
     if magic != MAGIC or not 1 <= rank <= 5 or dtype >= len(_NAMES) or swizzle >= 4 or fill >= 2:
         return None
     sizes, strides, box, steps = fields[6:11], fields[11:15], fields[15:20], fields[20:25]
+    corners, pixels = fields[25:31], fields[31]
     record = TensorMapDescription(
         dtype=_NAMES[dtype],
         sizes=sizes[:rank],
@@ -60,6 +64,7 @@ def decode(data: bytes) -> tuple[TensorMapDescription, int] | None:
         element_strides=steps[:rank],
         swizzle=_SWIZZLES[swizzle],
         oob_fill=_FILLS[fill],
+        im2col=Im2col(corners[: rank - 2], corners[3 : rank + 1], pixels) if pixels else None,
     )
     return record, base
 

@@ -84,6 +84,7 @@ AT_FAULT: dict[str, tuple[str, ...]] = {
     "S061": ("elect.sync",),
     "S062": ("mbarrier.arrive.relaxed",),
     "S063": ("alloca",),
+    "S064": ("multimem.red",),
     "S065": ("call free",),
     "S100": ("setmaxnreg.inc",),
     "S101": ("y[i] = row[i]",),

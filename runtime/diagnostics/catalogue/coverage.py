@@ -1,4 +1,4 @@
-"""Diagnostics of instructions that compilers emit rarely: sparse products, targets and versions, the stack, the device heap."""
+"""Diagnostics of instructions that compilers emit rarely: sparse products, targets and versions, the stack, the device heap, multicast memory."""
 
 from fa4dsl.runtime.diagnostics.entry import Entry
 
@@ -33,6 +33,14 @@ COVERAGE: tuple[Entry, ...] = (
         "{how}",
         "alloca takes memory of the thread's own stack until the function returns or stackrestore gives it back. The driver sets the stack's size (cuCtxSetLimit, CU_LIMIT_STACK_SIZE); a GPU faults "
         "or corrupts other memory beyond it.",
+    ),
+    Entry(
+        "S064",
+        "a multicast access to ordinary memory",
+        "{mnemonic} by {thread}: address {address} is not multicast memory",
+        "give an address of a buffer that the launch calls multicast, or use ld, st or red",
+        "multimem instructions take addresses of a multicast object only (cuMulticastCreate), which stands for the same memory of several GPUs; with any other address they are undefined, as are ordinary accesses to "
+        "a multicast address (PTX ISA, multimem).",
     ),
     Entry(
         "S065",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fa4dsl.runtime.diagnostics.catalogue.illustrated import Examples
-from fa4dsl.runtime.diagnostics.catalogue.simulator_examples import ONE_THREAD, pair, program
+from fa4dsl.runtime.diagnostics.catalogue.simulator_examples import ONE_THREAD, launch, pair, program
 
 _ELECTION = """
     .reg .pred %chosen;
@@ -50,6 +50,16 @@ EXAMPLES: Examples = {
 """,
         ("%size, 100000;", "%size, 4096;"),
         head=ONE_THREAD,
+    ),
+    "S064": program(
+        """
+    .reg .b64 %x;
+    ld.param.u64 %x, [x];
+    multimem.red.relaxed.sys.global.add.u32 [%x], 1;
+""",
+        ('[{"buffer": "x"}]', '[{"buffer": "all"}]'),
+        parameters=".param .u64 x",
+        head=launch(1, buffers='"x": {"bytes": 4}, "y": {"bytes": 4}, "all": {"multicast": ["x", "y"]}', arguments='{"buffer": "x"}'),
     ),
     "S065": program(
         """

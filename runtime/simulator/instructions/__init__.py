@@ -12,6 +12,7 @@ from fa4dsl.runtime.simulator.instructions import (  # noqa: F401
     matrices,
     mbarriers,
     moves,
+    multimem,
     stack,
     tensor_copies,
     tensormaps,

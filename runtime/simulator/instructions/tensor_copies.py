@@ -1,19 +1,20 @@
-"""cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and the tensor prefetch (tiled mode)."""
+"""cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and the tensor prefetch, in tiled and im2col mode."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from fa4dsl.runtime.ptx.instruction import Address, Instruction, Operand
+from fa4dsl.runtime.ptx.instruction import Address, Instruction, Operand, Vector
 from fa4dsl.runtime.simulator.access import Generic, Resolver
 from fa4dsl.runtime.simulator.copying import Signal, shared_range, start
 from fa4dsl.runtime.simulator.decoder import Decoder
 from fa4dsl.runtime.simulator.events import Range, SharedLayout
 from fa4dsl.runtime.simulator.instructions.bulk import masked_ranks
 from fa4dsl.runtime.simulator.layout import GLOBAL_BASE
+from fa4dsl.runtime.simulator.numerics.im2col import Im2colLayout
 from fa4dsl.runtime.simulator.numerics.tensor import CHUNK, TensorLayout, chunk_addresses, element_bytes
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Row, Selection
@@ -21,8 +22,10 @@ from fa4dsl.runtime.simulator.tensor_descriptor import SIZE as MAP_BYTES
 from fa4dsl.runtime.simulator.tensor_descriptor import decode
 
 if TYPE_CHECKING:
-    from fa4dsl.runtime.simulator.numerics.tensor import Box
+    from fa4dsl.runtime.simulator.numerics.im2col import Im2colLayout
+from fa4dsl.runtime.simulator.numerics.tensor import Box
 
+AnyLayout: TypeAlias = "TensorLayout | Im2colLayout"
 REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 
@@ -37,6 +40,7 @@ class _Form:
     multicast: bool = False
     hint: bool = False
     cluster: bool = False
+    im2col: bool = False
 
 
 def _form(decoder: Decoder, instruction: Instruction) -> _Form:
@@ -51,23 +55,26 @@ def _form(decoder: Decoder, instruction: Instruction) -> _Form:
     rank = int(words[1][0])
     rest = words[2:]
     hint = "L2::cache_hint" in rest
-    rest = [word for word in rest if word not in ("L2::cache_hint", "tile", "cta_group::1")]
+    im2col = "im2col" in rest or "im2col_no_offs" in rest
+    if im2col and (rank < 3 or ("im2col" in rest) == (rest[:1] == ["global"])):
+        decoder.unknown(instruction)
+    rest = [word for word in rest if word not in ("L2::cache_hint", "tile", "cta_group::1", "im2col", "im2col_no_offs")]
     if prefetch:
         if rest != ["L2", "global"]:
             decoder.unknown(instruction)
-        return _Form(rank, "prefetch", hint=hint)
+        return _Form(rank, "prefetch", hint=hint, im2col=im2col)
     if rest[:2] == ["global", "shared::cta"]:
         rest = rest[2:]
         reduction = rest.pop(0) if reducing else ""
         if rest != ["bulk_group"] or (reducing and reduction not in REDUCTIONS):
             decoder.unknown(instruction)
-        return _Form(rank, "reduce" if reducing else "store", reduction, hint=hint)
+        return _Form(rank, "reduce" if reducing else "store", reduction, hint=hint, im2col=im2col)
     if reducing or rest[:1] not in (["shared::cluster"], ["shared::cta"]) or rest[1:3] != ["global", "mbarrier::complete_tx::bytes"]:
         decoder.unknown(instruction)
     multicast = rest[3:] == ["multicast::cluster"]
     if rest[3:] and not multicast:
         decoder.unknown(instruction)
-    return _Form(rank, "load", multicast=multicast, hint=hint, cluster=rest[0] == "shared::cluster")
+    return _Form(rank, "load", multicast=multicast, hint=hint, cluster=rest[0] == "shared::cluster", im2col=im2col)
 
 
 class _Maps:
@@ -76,9 +83,9 @@ class _Maps:
     def __init__(self, decoder: Decoder, instruction: Instruction, row: Row, offset: int) -> None:
         self.decoder, self.instruction = decoder, instruction
         self.target = Generic(decoder.machine, instruction, row, offset, MAP_BYTES, 64)
-        self.known: dict[bytes, tuple[TensorLayout, int]] = {}
+        self.known: dict[bytes, tuple[AnyLayout, int]] = {}
 
-    def at(self, thread: int, rank: int) -> tuple[TensorLayout, int]:
+    def at(self, thread: int, form: _Form) -> tuple[AnyLayout, int]:
         """(layout, base as an offset in the global arena)."""
         machine = self.decoder.machine
         ((resolver, part),) = self.target.pieces(np.array([thread]))
@@ -98,15 +105,27 @@ class _Maps:
                     how="pass the tensor map as a __grid_constant__ parameter and give its address",
                 )
             record, base = decoded
-            if record.rank != rank:
+            if (record.im2col is not None) != form.im2col:
+                mode, other = ("an im2col copy", "a tiled") if form.im2col else ("a tiled copy", "an im2col")
                 machine.fault(
                     "S012",
                     self.instruction,
                     thread,
-                    what=f"a {rank}d copy through a tensor map of rank {record.rank}",
+                    what=f"{mode} through {other} map",
+                    how="encode the map for this mode (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col; `im2col` in a launch description's tensor_map)",
+                )
+            if record.rank != form.rank:
+                machine.fault(
+                    "S012",
+                    self.instruction,
+                    thread,
+                    what=f"a {form.rank}d copy through a tensor map of rank {record.rank}",
                     how="use as many coordinates as the map has dimensions",
                 )
-            found = self.known[data] = (TensorLayout.of(record), base - GLOBAL_BASE)
+            layout: AnyLayout = TensorLayout.of(record)
+            if record.im2col is not None:
+                layout = Im2colLayout(TensorLayout.of(record), record.im2col)
+            found = self.known[data] = (layout, base - GLOBAL_BASE)
         return found
 
 
@@ -118,6 +137,13 @@ def tensor_copy(decoder: Decoder, instruction: Instruction) -> Step:
     form = _form(decoder, instruction)
     operands = list(instruction.operands)
     needed = {"load": 3, "store": 2, "reduce": 2, "prefetch": 1}[form.direction] + form.multicast + form.hint
+    offsets: list[Row] = []
+    if form.im2col and form.direction in ("load", "prefetch") and len(operands) > (at := 3 if form.direction == "load" else 1):
+        item = operands.pop(at)
+        parts = item.elements if isinstance(item, Vector) else (item,)
+        if len(parts) != form.rank - 2:
+            decoder.wrong(instruction, f"needs {form.rank - 2} im2col offsets")
+        offsets = [decoder.source(instruction, part, np.uint16) for part in parts]
     if len(operands) != needed:
         decoder.wrong(instruction, f"takes {needed} operands, has {len(operands)}")
     machine, grid = decoder.machine, decoder.grid
@@ -143,10 +169,12 @@ def tensor_copy(decoder: Decoder, instruction: Instruction) -> Step:
         tiles = tile.resolve(threads)
         signals = barrier.resolve(threads) if barrier is not None else tiles
         for thread, place, signal in zip(numbers.tolist(), tiles.tolist(), signals.tolist(), strict=True):
-            layout, base = maps.at(thread, form.rank)
+            layout, base = maps.at(thread, form)
             corner = [int(row[thread].astype(np.uint32).view(np.int32)) for row in coordinates]
             _check(decoder, instruction, thread, form, layout, corner, place)
-            box = layout.at(corner)
+            box = (
+                layout.at(corner, [int(row[thread]) & 0xFFFF for row in offsets]) if isinstance(layout, Im2colLayout) else layout.at(corner)
+            )
             extent = box.extent(layout.swizzle)
             if extent + place % grid.shared_stride > machine.memory.shared_bytes:
                 tile.size = extent
@@ -184,9 +212,7 @@ def tensor_copy(decoder: Decoder, instruction: Instruction) -> Step:
     return Step(run, visible=True)
 
 
-def _check(
-    decoder: Decoder, instruction: Instruction, thread: int, form: _Form, layout: TensorLayout, corner: list[int], place: int
-) -> None:
+def _check(decoder: Decoder, instruction: Instruction, thread: int, form: _Form, layout: AnyLayout, corner: list[int], place: int) -> None:
     """What an H200 answers with an illegal instruction (measured), and the alignment of the tile."""
     machine = decoder.machine
     width = element_bytes(layout.dtype)
@@ -195,7 +221,18 @@ def _check(
         machine.fault(
             "S012", instruction, thread, what=what, how=f"use innermost coordinates that are multiples of {max(16 // width, 1)} elements"
         )
-    if form.direction != "load" and min(corner) < 0:
+    if isinstance(layout, Im2colLayout):
+        dimension = layout.outside(corner)
+        if dimension is not None:
+            low, high = layout.bounds[dimension - 1]
+            machine.fault(
+                "S012",
+                instruction,
+                thread,
+                what=f"coordinate {dimension} is {corner[dimension]}, outside the map's bounding box of {low} to {high}",
+                how="start within the bounding box: from its lower corner to the image's end plus the upper corner",
+            )
+    elif form.direction != "load" and min(corner) < 0:
         machine.fault(
             "S012",
             instruction,
@@ -218,7 +255,7 @@ def _chunk_view(memory: Any) -> Row:
     return chunks
 
 
-def _layouts(decoder: Decoder, places: list[int], layout: TensorLayout) -> list[SharedLayout]:
+def _layouts(decoder: Decoder, places: list[int], layout: AnyLayout) -> list[SharedLayout]:
     base = decoder.grid.first_cta * decoder.grid.shared_stride
     swizzle: Any = layout.swizzle
     return [SharedLayout(place + base, swizzle) for place in places]
@@ -228,7 +265,7 @@ def _load(
     decoder: Decoder,
     instruction: Instruction,
     thread: int,
-    layout: TensorLayout,
+    layout: AnyLayout,
     box: Box,
     base: int,
     place: int,
@@ -260,7 +297,7 @@ def _load(
 
 
 def _store(
-    decoder: Decoder, instruction: Instruction, thread: int, form: _Form, layout: TensorLayout, box: Box, base: int, place: int
+    decoder: Decoder, instruction: Instruction, thread: int, form: _Form, layout: AnyLayout, box: Box, base: int, place: int
 ) -> None:
     machine = decoder.machine
     memory = machine.memory
