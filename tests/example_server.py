@@ -26,7 +26,7 @@ ON_A_GPU: dict[str, dict[str, int]] = {
     "R065": {"gpc_ctas": 12},
     "R075": {"fault_above": 2},
     "R076": {"memory": 2 << 20},
-    "R077": {"hang_above": 132},
+    "R077": {"hang_above": 264},
 }
 """What the GPU is like, by code; see driver_stub.c."""
 WITHOUT_A_DRIVER = ("R070",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,11 @@ def test_fixed_example(code: str, tmp_path: Path) -> None:
     assert outcome.codes == [], str(outcome)
     if example_kind(CATALOGUE[code].fixed) == "mlir" and "fa4.kernel" in CATALOGUE[code].fixed:
         assert ".visible .entry kernel" in outcome.printed
+
+
+def test_a_script_without_mlir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever imports MLIR first on the way, the error is the catalogue's."""
+    monkeypatch.setitem(sys.modules, "mlir", None)
+    for call in ("one.bind().trace()", "one.compile()", "one.bind().stages.fa4"):
+        outcome = run(CATALOGUE["C051"].fixed.replace("one.compile()", call).replace("x[thread", "x[1 + thread"), tmp_path)
+        assert outcome.codes == ["C002"], str(outcome)

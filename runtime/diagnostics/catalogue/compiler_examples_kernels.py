@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fa4dsl.runtime.diagnostics.catalogue.illustrated import Examples
 
-_SCALE = """from fa4dsl import Pointer, block, f32, kernel, thread
-{imports}
+_SCALE = """{imports}from fa4dsl import Pointer, block, f32, kernel, thread
+
 
 @kernel(threads=128)
 def scale(x: Pointer[f32], factor: f32):
@@ -146,7 +146,7 @@ one.compile()
 
 
 def _scale(body: str, imports: str = "") -> str:
-    return _SCALE.format(imports=imports + "\n" if imports else "", body=body)
+    return _SCALE.format(imports=imports + "\n\n" if imports else "", body=body)
 
 
 EXAMPLES: Examples = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fa4dsl.runtime.diagnostics.catalogue.illustrated import Examples
 
-KERNEL = """from fa4dsl import Pointer, block, f32, kernel, thread
-{imports}
+_KERNEL = """{before}from fa4dsl import Pointer, block, f32, kernel, thread
+{after}
 
 @kernel(threads=128)
 def scale(x: Pointer[f32], factor: f32):
@@ -16,12 +16,14 @@ def scale(x: Pointer[f32], factor: f32):
 """
 
 
-def _script(body: str, imports: str = "") -> str:
-    return KERNEL.format(imports=imports + "\n" if imports else "") + body
+def _script(body: str, after: str = "", before: str = "") -> str:
+    """The kernel with what is done to it; `before` and `after` are imports around the kernel's own."""
+    return _KERNEL.format(before=before + "\n\n" if before else "", after=after + "\n" if after else "") + body
 
 
 _LOAD = "from fa4dsl.runtime import load"
-_PATH = "from pathlib import Path\n\n" + _LOAD
+_PATH = "from pathlib import Path"
+_REPLACE = "from dataclasses import replace"
 
 
 def _edited(change: str) -> str:
@@ -32,7 +34,8 @@ data = bytearray(Path("scale.fa4").read_bytes())
 {change}Path("copy.fa4").write_bytes(data)
 load("copy.fa4")
 """,
-        "from pathlib import Path\n\n" + _LOAD,
+        _LOAD,
+        _PATH,
     )
 
 
@@ -68,8 +71,8 @@ EXAMPLES: Examples = {
         _script('scale.compile().save("scale.fa4")\nload("scale.fa4")\n', _LOAD),
     ),
     "R002": (
-        _script('Path("scale.ptx").write_text(scale.compile().ptx)\nload("scale.ptx")\n', _PATH),
-        _script('scale.compile().save("scale.fa4")\nload("scale.fa4")\n', _PATH),
+        _script('Path("scale.ptx").write_text(scale.compile().ptx)\nload("scale.ptx")\n', _LOAD, _PATH),
+        _script('scale.compile().save("scale.fa4")\nload("scale.fa4")\n', _LOAD, _PATH),
     ),
     "R003": (
         _edited("data[8] = 2  # the format version: what a later release would write\n"),
@@ -105,19 +108,19 @@ EXAMPLES: Examples = {
     "R011": (
         _script(
             'artifact = scale.compile()\nreplace(artifact, ptx=artifact.ptx.replace("scale", "scale_by")).save("scale.fa4")\n',
-            "from dataclasses import replace",
+            before=_REPLACE,
         ),
         _script(
             """artifact = scale.compile()
 manifest = replace(artifact.manifest, entry="scale_by")
 replace(artifact, manifest=manifest, ptx=artifact.ptx.replace("scale", "scale_by")).save("scale.fa4")
 """,
-            "from dataclasses import replace",
+            before=_REPLACE,
         ),
     ),
     "R012": (
         _script('scale.compile().save("build/kernels/scale.fa4")\n'),
-        _script('Path("build/kernels").mkdir(parents=True)\nscale.compile().save("build/kernels/scale.fa4")\n', "from pathlib import Path"),
+        _script('Path("build/kernels").mkdir(parents=True)\nscale.compile().save("build/kernels/scale.fa4")\n', before=_PATH),
     ),
     "R013": (
         _script('scale.compile().save("scale.fa4")\nload("scale.fa4", target="hopper")\n', _LOAD),

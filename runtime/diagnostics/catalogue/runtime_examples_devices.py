@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from fa4dsl.runtime.diagnostics.catalogue.illustrated import Examples
 
-_KERNEL = """import numpy as np
-{imports}
+_KERNEL = """{imports}import numpy as np
+
 from fa4dsl import Pointer, block, f32, kernel, thread
+{more}
 
-
-@kernel(threads=128{options})
+@kernel(threads={threads}{options})
 def scale(x: Pointer[f32], factor: f32):
-    i = block.index() * 128 + thread.index()
+    i = block.index() * {threads} + thread.index()
     x[i] = x[i] * factor
 
 
 """
 
 
-def _script(body: str, imports: str = "", options: str = "") -> str:
-    return _KERNEL.format(imports=imports + "\n" if imports else "", options=options) + body
+def _script(body: str, imports: str = "", more: str = "", options: str = "", threads: int = 128) -> str:
+    """The kernel with what is done to it; `imports` and `more` stand before and behind the kernel's own."""
+    return _KERNEL.format(imports=imports, more=more, options=options, threads=threads) + body
 
 
-def _launch(options: str, grid: int = 2, kernel_options: str = "") -> str:
+def _launch(options: str, grid: int = 2, kernel_options: str = "", threads: int = 128, comment: str = "") -> str:
     """One launch with host arrays."""
-    return _script(f"x = np.ones({128 * grid}, np.float32)\nscale.launch({grid}, (x, 2.0), {options})\n", options=kernel_options)
+    words = f"# {comment}\n" if comment else ""
+    body = f"x = np.ones({threads * grid}, np.float32)\n{words}scale.launch({grid}, (x, 2.0), {options})\n"
+    return _script(body, options=kernel_options, threads=threads)
 
 
-_REPLACE = "from dataclasses import replace\n"
+_REPLACE = "from dataclasses import replace\n\n"
 _CUPY = "import cupy\n"
 
 _TILE = """import numpy as np
@@ -70,7 +73,7 @@ _MEET = '''import numpy as np
 from fa4dsl import Pointer, atomic, i32, kernel, thread
 
 
-@kernel(threads=32)
+@kernel(threads=1024)
 def meet(arrived: Pointer[i32], ctas: i32):
     """Every CTA waits until all have arrived."""
     if thread.index() == 0:
@@ -79,7 +82,7 @@ def meet(arrived: Pointer[i32], ctas: i32):
             pass
 
 
-# the GPU holds 132 of these CTAs at once: those that wait keep out those they wait for
+# 132 SMs hold two CTAs each, 264 at once: more would keep each other out, and wait for ever
 meet.launch({grid}, (np.zeros(1, np.int32), {grid}), {options}watchdog=0.1)
 '''
 
@@ -132,13 +135,16 @@ larger.launch(1, (np.ones(256, np.float32), 2.0), copy=True)
         _script("artifact = scale.compile()\nartifact.launch(2, (np.ones(256, np.float32), 2.0), copy=True)\n"),
     ),
     "R065": (
-        _launch("copy=True", grid=16, kernel_options=", cluster=16"),
-        _launch("copy=True", grid=16, kernel_options=", cluster=8"),
+        _launch("copy=True", grid=16, kernel_options=", cluster=16", comment="a GPU whose GPCs have room for 12 CTAs"),
+        _launch("copy=True", grid=16, kernel_options=", cluster=8", comment="a GPU whose GPCs have room for 12 CTAs"),
     ),
-    "R066": (_launch("cooperative=True, copy=True", grid=1000), _launch("cooperative=True, copy=True", grid=264)),
+    "R066": (
+        _launch("cooperative=True, copy=True", grid=1000, threads=1024),
+        _launch("cooperative=True, copy=True", grid=264, threads=1024),
+    ),
     "R068": (
-        _launch("copy=True", kernel_options=', target="sm_100a"'),
-        _launch("copy=True", kernel_options=', target="sm_90a"'),
+        _launch("copy=True", kernel_options=', target="sm_100a"', comment="a GPU of compute capability 9.0"),
+        _launch("copy=True", kernel_options=', target="sm_90a"', comment="a GPU of compute capability 9.0"),
     ),
     "R069": (
         _script(
@@ -156,16 +162,22 @@ newer.launch(2, (np.ones(256, np.float32), 2.0), copy=True)
         _script(
             'os.environ["CUDA_VISIBLE_DEVICES"] = ""  # as a batch system may set it\n'
             "scale.launch(2, (np.ones(256, np.float32), 2.0), copy=True)\n",
-            "import os\n",
+            "import os\n\n",
         ),
         _script(
             'os.environ["CUDA_VISIBLE_DEVICES"] = "0"\nscale.launch(2, (np.ones(256, np.float32), 2.0), copy=True)\n',
-            "import os\n",
+            "import os\n\n",
         ),
     ),
     "R072": (
-        _script("print(occupancy(scale.compile(), device=2))\n", "from fa4dsl.runtime import occupancy\n"),
-        _script("print(occupancy(scale.compile(), device=1))\n", "from fa4dsl.runtime import occupancy\n"),
+        _script(
+            "# a machine with two GPUs, 0 and 1\nprint(occupancy(scale.compile(), device=2))\n",
+            more="from fa4dsl.runtime import occupancy\n",
+        ),
+        _script(
+            "# a machine with two GPUs, 0 and 1\nprint(occupancy(scale.compile(), device=1))\n",
+            more="from fa4dsl.runtime import occupancy\n",
+        ),
     ),
     "R073": (
         '$ pip uninstall cuda-bindings\n$ python -c "from fa4dsl.runtime.cuda.device import gpu; print(gpu())"\n',
@@ -182,7 +194,7 @@ newer.launch(2, (np.ones(256, np.float32), 2.0), copy=True)
     ),
     "R077": (
         _MEET.format(grid=1000, options="copy=True, "),
-        _MEET.format(grid=132, options="copy=True, cooperative=True, "),
+        _MEET.format(grid=264, options="copy=True, cooperative=True, "),
     ),
     "R078": (_launch('copy=True, stream="default"'), _launch("copy=True, stream=0")),
     "R079": (
