@@ -90,9 +90,10 @@ def _language(trace: Trace, function: Any, arguments: list[Any], keywords: dict[
             if problem:
                 trace.fail("L020", name=_name(function), problem=problem[0], signature=problem[1])
         if stands_for is None and _is_language(function) and not isinstance(function, type):
-            given = ", ".join([*map(describe, arguments), *(f"{name} = {describe(value)}" for name, value in keywords.items())])
-            words = {"given": f" (given: {given})" if given else "", "expected": f"the arguments against {_signature(function)}"}
-            trace.fail("L099", name=_name(function), error=type(error).__name__, reason=str(error), **words)
+            words = ", ".join([*map(describe, arguments), *(f"{name} = {describe(value)}" for name, value in keywords.items())])
+            given = f" (given: {words})" if words else ""
+            expected = f"the arguments against {_signature(function)}"
+            trace.fail("L099", name=_name(function), error=type(error).__name__, reason=str(error), given=given, expected=expected)
         trace.fail("L007", error=type(error).__name__, reason=str(error) or "no message")
 
 

@@ -143,8 +143,10 @@ def trace_kernel(source: Source, options: KernelOptions, constants: Mapping[str,
             except (Fa4dslError, KeyboardInterrupt):
                 raise
             except Exception as error:  # no user should meet it, but if so with the line it happened at
-                words = {"given": "", "expected": "what stands at this line"}
-                raise trace.error("L099", name="the front end", error=type(error).__name__, reason=str(error), **words) from error
+                reason, expected = str(error), "what stands at this line"
+                raise trace.error(
+                    "L099", name="the front end", error=type(error).__name__, reason=reason, given="", expected=expected
+                ) from error
             _finish(trace, made, source, options, parameters, maps, where)
             made.attributes["fa4.options"] = _recorded(constants)
     return Module(context, module, trace.sources)

