@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
@@ -95,6 +96,16 @@ class Kernel:
             launcher = bound[grid]
             self._launchers = bound._launchers
             return launcher
+
+    def with_options(self, *, debug_waits: bool) -> Kernel:
+        """The same kernel compiled in another way.
+
+        `debug_waits`: waits at mbarriers and at barriers of CTA, name and cluster leave records in host memory while they last
+        (`passes.record_waits`). ``result = kernel.with_options(debug_waits=True).launch(...)`` gives `result.waits()` and `result.dump_waits()` at any
+        time, a watchdog's R077 shows them, and `fa4dsl.runtime.dump_waits` shows those of all such launches. The kernel is slower, the more the more it
+        synchronises by barriers of CTA, name or cluster; numbers stay the same.
+        """
+        return Kernel(self.function, replace(self.options, debug_waits=debug_waits))
 
     def launch(self, grid: Grid, arguments: Sequence[Any] | Mapping[str, Any], **options: Any) -> LaunchResult:
         """Launches a kernel that has no compile-time arguments; see `BoundKernel.launch`."""
@@ -243,6 +254,7 @@ def kernel(
     max_registers: int = 0,
     fences: Literal["automatic", "manual"] = "automatic",
     target: str = "sm_90a",
+    debug_waits: bool = False,
 ) -> Kernel: ...
 
 
@@ -256,6 +268,7 @@ def kernel(
     max_registers: int = 0,
     fences: Literal["automatic", "manual"] = "automatic",
     target: str = "sm_90a",
+    debug_waits: bool = False,
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 
 
@@ -268,6 +281,7 @@ def kernel(
     max_registers: int = 0,
     fences: Literal["automatic", "manual"] = "automatic",
     target: str = "sm_90a",
+    debug_waits: bool = False,
 ) -> Any:
     """Decorator: makes a Python function a kernel.
 
@@ -280,9 +294,10 @@ def kernel(
         min_blocks: CTAs that must fit on an SM together; caps registers.
         max_registers: registers a thread may use (.maxnreg).
         fences: "automatic" lets the compiler insert proxy fences, "manual" leaves them to the author and reports what is missing.
+        debug_waits: the kernel records what its threads wait for, so that a hang on a GPU can be looked at: see `Kernel.with_options`.
         target: "sm_90a" (Hopper) or "sm_100a" (Blackwell, which has no wgmma: C035). Raises C014 for another when it is compiled.
     """
-    options = KernelOptions(threads, cluster, min_blocks, max_registers, fences, target)
+    options = KernelOptions(threads, cluster, min_blocks, max_registers, fences, target, debug_waits)
     if fences not in ("automatic", "manual"):
         fail("L058", given=fences)
     if function is not None:

@@ -17,6 +17,7 @@ from fa4dsl.passes.mlir_errors import parse
 from fa4dsl.passes.named_barriers import named_barriers
 from fa4dsl.passes.parameter_access import with_access
 from fa4dsl.passes.place_shared_memory import shared_map
+from fa4dsl.passes.record_waits import waits_of
 from fa4dsl.passes.registry import LOWERING, PASSES, TO_LLVM, run_passes, split_pipeline
 from fa4dsl.passes.target import DEFAULT, TARGETS, target_of
 from fa4dsl.passes.verify import verify_operations
@@ -31,6 +32,7 @@ STAGE_PASSES: dict[str, tuple[str, ...]] = {
     "fa4": ("fa4-verify",),
     "placed": ("place-shared-memory",),
     "fenced": ("insert-proxy-fences",),
+    "recorded": ("record-waits",),
     "nvvm": LOWERING,
     "llvm-dialect": TO_LLVM,
 }
@@ -162,13 +164,14 @@ def compile_module(module: ir.Module, options: CompileOptions | None = None) -> 
         name=info.name,
         entry=info.entry,
         target=target.name,
-        parameters=parameters,
+        parameters=(*parameters, *info.parameters[len(parameters) :]),
         block=info.block,
         cluster=info.cluster,
         dynamic_shared_bytes=total,
         shared=objects,
         roles=roles,
         named_barriers=barriers,
+        waits=waits_of(function),
         registers=assembly.registers if assembly else 0,
         spill_bytes=assembly.spill_stores + assembly.spill_loads if assembly else 0,
         file=info.file,

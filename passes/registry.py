@@ -23,6 +23,7 @@ from fa4dsl.passes.lower_tma import lower_tma
 from fa4dsl.passes.lower_warp import lower_warp
 from fa4dsl.passes.mlir_errors import mlir_errors
 from fa4dsl.passes.place_shared_memory import place_shared_memory
+from fa4dsl.passes.record_waits import record_waits
 from fa4dsl.passes.verify import verify
 from fa4dsl.runtime.diagnostics import Fa4dslError, fail
 
@@ -55,6 +56,7 @@ PASSES: dict[str, Pass] = {
         Pass("check-protocol", protocol_pass),
         Pass("place-shared-memory", place_shared_memory),
         Pass("insert-proxy-fences", insert_proxy_fences),
+        Pass("record-waits", record_waits),
         Pass("lower-roles", lower_roles),
         Pass("lower-barriers", lower_barriers),
         Pass("lower-clusters", lower_clusters),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.launch import LaunchResult
     from fa4dsl.runtime.manifest import Manifest
     from fa4dsl.runtime.tensor_map import TensorMap, TensorMapDescription, ragged, tiled, wrapped
+    from fa4dsl.runtime.wait_records import dump_waits
 
 _HOMES = {
     "ArrayView": "arguments_arrays",
@@ -25,6 +26,7 @@ _HOMES = {
     "Occupancy": "cuda.occupancy",
     "TensorMap": "tensor_map",
     "TensorMapDescription": "tensor_map",
+    "dump_waits": "wait_records",
     "load": "artifact_container",
     "load_all": "artifact_container",
     "max_cluster": "cuda.occupancy",
@@ -45,6 +47,7 @@ __all__ = [
     "Occupancy",
     "TensorMap",
     "TensorMapDescription",
+    "dump_waits",
     "load",
     "load_all",
     "max_cluster",

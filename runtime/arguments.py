@@ -30,7 +30,7 @@ FLOAT_LIMITS = {"f16": 65504.0, "bf16": 3.3895313892515355e38, "f32": 3.40282346
 
 def in_order(manifest: Manifest, arguments: Sequence[Any] | Mapping[str, Any], named: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
     """The arguments in the parameters' order: by position, by name, or positions first and names for the rest. Raises R040."""
-    names = [parameter.name for parameter in manifest.parameters]
+    names = [parameter.name for parameter in manifest.given_parameters]
     if isinstance(arguments, Mapping):
         named, arguments = {**arguments, **(named or {})}, ()
     problem = ""
@@ -57,10 +57,10 @@ def check_arguments(manifest: Manifest, arguments: Sequence[Any], stream: int | 
     Raises R020 to R036 for tensor maps and R041 to R049 for the rest; warns of R037.
     """
     try:
-        checked = [check_argument(parameter, value, stream) for parameter, value in zip(manifest.parameters, arguments, strict=True)]
+        checked = [check_argument(parameter, value, stream) for parameter, value in zip(manifest.given_parameters, arguments, strict=True)]
     except Fa4dslError as error:
         raise at_kernel(manifest, error) from None
-    for parameter, value in zip(manifest.parameters, checked, strict=True):
+    for parameter, value in zip(manifest.given_parameters, checked, strict=True):
         if isinstance(value, TensorMap) and parameter.access != "in":
             warn_of_padding(value.description, parameter.name, manifest.place)
     return checked
@@ -177,7 +177,7 @@ def place_of(manifest: Manifest, values: Sequence[Checked]) -> tuple[Literal["cp
     """Where the arrays lie: on one GPU, or on the CPU; None where there is no array. Raises R043 for arrays on different devices."""
     found: tuple[Literal["cpu", "cuda"], int] | None = None
     first = ""
-    for parameter, value in zip(manifest.parameters, values, strict=True):
+    for parameter, value in zip(manifest.given_parameters, values, strict=True):
         view = array_of(value)
         if view is None or (view.elements == 0 and view.address == 0):
             continue

@@ -56,7 +56,7 @@ class Plans:
 
     def _make_launcher(self) -> BoundLaunch:
         """What `artifact[grid]` is at first."""
-        head, everything = signature(len(self.artifact.manifest.parameters))
+        head, everything = signature(len(self.artifact.manifest.given_parameters))
         text = f"def launcher({head}):\n    return missed({everything}, stream, named)\n"
         return make_function(text, self.artifact.manifest.name, {"missed": self.missed})
 
@@ -82,7 +82,7 @@ class Plans:
         result = launch(self.artifact, self.grid, ordered, stream=stream)
         if result.device == "simulator":
             result.report.require_clean(allow=("review", "incomplete"))
-        else:
+        elif self.artifact.manifest.waits is None:  # where each launch has records of its own, it is prepared anew
             self._plan(ordered)
         return result
 

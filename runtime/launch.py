@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from fa4dsl.runtime.artifact import Artifact
     from fa4dsl.runtime.diagnostics import Frame
+    from fa4dsl.runtime.wait_records import LiveRecords, WaitRecord
 
 Device = Literal["auto", "cuda", "simulator"]
 Extents = tuple[int, int, int]
@@ -53,11 +54,25 @@ class LaunchResult:
     stream: int = 0
     kernel: str = ""
     _wait: Callable[[], None] | None = field(default=None, repr=False, compare=False)
+    _waiting: LiveRecords | None = field(default=None, repr=False, compare=False)
 
     def synchronize(self) -> None:
         """Waits for the launch's stream; raises R075 with the kernel's name and arguments if a kernel failed. On the simulator all is done."""
         if self._wait is not None:
             self._wait()
+
+    def waits(self) -> tuple[WaitRecord, ...]:
+        """Who waits now, in a kernel compiled with `debug_waits`; on the simulator who waited at the end. Raises R101 for another kernel."""
+        return self._records().records()
+
+    def dump_waits(self) -> str:
+        """The same as a table. `fa4dsl.runtime.dump_waits` gives it for all launches, from any thread. Raises R101."""
+        return self._records().dump()
+
+    def _records(self) -> LiveRecords:
+        if self._waiting is None:
+            fail("R101", kernel=self.kernel)
+        return self._waiting
 
 
 def extents(kernel: str, grid: int | Sequence[int], code: str = "R060", place: Frame | None = None) -> Extents:
@@ -169,7 +184,7 @@ def launch(
             return launch_on_gpu(artifact, shape, options, values, place, handle, copy=copy, watchdog=watchdog)
         except Fa4dslError as error:
             raise at_kernel(manifest, error) from None
-    for parameter, value in zip(manifest.parameters, values, strict=True):
+    for parameter, value in zip(manifest.given_parameters, values, strict=True):
         view = array_of(value)
         if view is not None and view.place == "cuda" and view.address:
             fail("R043", manifest.place, name=parameter.name, place=f"cuda:{view.device}", wanted="the CPU, for the simulator")

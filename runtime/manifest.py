@@ -77,6 +77,24 @@ class Role:
     registers: int = 0
 
 
+WaitKind = Literal["mbarrier", "named", "block", "cluster"]
+
+WAIT_RECORDS = "wait_records"
+"""The parameter through which a kernel compiled with `debug_waits` writes its records; the runtime gives it."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A place where a kernel waits, for its records (`runtime.wait_records`)."""
+
+    kind: WaitKind
+    name: str
+    """The barrier's."""
+    role: str = ""
+    file: str = ""
+    line: int = 0
+
+
 @dataclass(frozen=True)
 class Manifest:
     """Everything beside the code. JSON in, JSON out; nothing in it is executed."""
@@ -103,6 +121,13 @@ class Manifest:
     sources: dict[str, str] = field(default_factory=dict)
     """Text of the source files that locations name, so that reports can show lines on another machine."""
     options: dict[str, Any] = field(default_factory=dict)
+    waits: tuple[Wait, ...] | None = None
+    """Of a kernel compiled with `debug_waits`, by number from 1: such a kernel has `wait_records` as its last parameter. None for all others."""
+
+    @property
+    def given_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters that a caller gives: all but `wait_records`."""
+        return self.parameters if self.waits is None else self.parameters[:-1]
 
     @property
     def place(self) -> Frame | None:
@@ -176,6 +201,9 @@ def check_manifest(manifest: Manifest) -> None:
             need(template.dtype in DTYPES, f"{where}.tensor_map.dtype", f"{template.dtype!r} is not one of {', '.join(DTYPES)}")
             need(1 <= template.rank <= 5, f"{where}.tensor_map.rank", f"must be 1 to 5, got {template.rank}")
             need(len(template.box) == template.rank, f"{where}.tensor_map.box", f"needs {template.rank} entries, got {len(template.box)}")
+    last = manifest.parameters[-1] if manifest.parameters else None
+    recording = last is not None and (last.name, last.kind, last.dtype) == (WAIT_RECORDS, "pointer", "u32")
+    need(recording or manifest.waits is None, "waits", f"stand there without the parameter {WAIT_RECORDS}")
     for index, item in enumerate(manifest.shared):
         where = f"shared[{index}]"
         end = item.offset + item.size

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fa4dsl.cli.kernels import Settings, set_option
+from fa4dsl.cli.kernels import Settings, debug_waits_option, set_option
 
 if TYPE_CHECKING:
     from fa4dsl.passes.pipeline import Compilation
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     help="OUT.fa4 (an artifact), OUT.ptx or OUT.cubin.",
 )
 @set_option("Compile-time argument of the kernel; an artifact holds one variant for each value where a name is given several times.")
+@debug_waits_option
 @click.option("--timings", is_flag=True, help="Show the time of each stage.")
-def command(kernel: str, output: Path, settings: Settings, timings: bool) -> None:
+def command(kernel: str, output: Path, settings: Settings, debug_waits: bool, timings: bool) -> None:
     """Compile a kernel and write it to a file.
 
     An artifact holds PTX, machine code and a manifest, and is loaded by fa4dsl.runtime.load without a compiler.
@@ -35,7 +36,7 @@ def command(kernel: str, output: Path, settings: Settings, timings: bool) -> Non
     from fa4dsl.cli.console import print_diagnostics
     from fa4dsl.cli.kernels import bind, find_kernel
 
-    found = find_kernel(kernel)
+    found = find_kernel(kernel, debug_waits)
     variants = list(settings.variants())
     if len(variants) > 1 and output.suffix in (".ptx", ".cubin"):
         raise click.UsageError(f"{output} holds one variant; write several into an artifact (OUT.fa4).")

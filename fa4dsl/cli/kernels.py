@@ -73,8 +73,18 @@ def set_option(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., A
     return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", callback=read_settings, help=help_text)
 
 
-def find_kernel(name: str) -> Kernel:
-    """The kernel that KERNEL names."""
+debug_waits_option = click.option(
+    "--debug-waits", is_flag=True, help="The kernel records what its threads wait for, for a hang on a GPU to be looked at."
+)
+
+
+def find_kernel(name: str, debug_waits: bool = False) -> Kernel:
+    """The kernel that KERNEL names, compiled to record its waits where asked for."""
+    found = _find_kernel(name)
+    return found.with_options(debug_waits=True) if debug_waits else found
+
+
+def _find_kernel(name: str) -> Kernel:
     if name in LIBRARY:
         module, _, attribute = LIBRARY[name].partition(":")
         kernel: Kernel = getattr(importlib.import_module(module), attribute)

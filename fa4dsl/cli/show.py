@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fa4dsl.cli.kernels import Settings, set_option
+from fa4dsl.cli.kernels import Settings, debug_waits_option, set_option
 
 if TYPE_CHECKING:
     from fa4dsl.passes.resource_map import Placed, ResourceMap
 
-STAGES = ("fa4", "placed", "fenced", "nvvm", "llvm-dialect", "llvm", "ptx", "sass")
+STAGES = ("fa4", "placed", "fenced", "recorded", "nvvm", "llvm-dialect", "llvm", "ptx", "sass")
 LANGUAGES = {"llvm": "llvm", "ptx": "ptx", "sass": "text"}
 """What a stage is highlighted as; the others are MLIR."""
 WIDEST = 140
@@ -26,14 +26,16 @@ WIDEST = 140
 )
 @click.option("--map", "show_map", is_flag=True, help="Instead: the map of shared memory, with lifetimes, and the registers of the roles.")
 @set_option("Compile-time argument of the kernel.")
+@debug_waits_option
 @click.option("--locations", is_flag=True, help="Source locations in MLIR stages; with them the text can be fed to opt without loss.")
-def command(kernel: str, stage: str, show_map: bool, settings: Settings, locations: bool) -> None:
+def command(kernel: str, stage: str, show_map: bool, settings: Settings, debug_waits: bool, locations: bool) -> None:
     """Print a kernel at a stage of the compiler.
 
     \b
     fa4           as the front end built it
     placed        with shared memory laid out
     fenced        with the proxy fences that the compiler inserts
+    recorded      with records of waits, where --debug-waits asks for them
     nvvm          every fa4 operation lowered
     llvm-dialect  MLIR's LLVM dialect
     llvm          LLVM IR
@@ -42,7 +44,7 @@ def command(kernel: str, stage: str, show_map: bool, settings: Settings, locatio
     from fa4dsl.cli.console import print_code
     from fa4dsl.cli.kernels import bind, find_kernel
 
-    bound = bind(find_kernel(kernel), settings.single())
+    bound = bind(find_kernel(kernel, debug_waits), settings.single())
     if show_map:
         from mlir import ir
 

@@ -35,6 +35,7 @@ class KernelOptions:
     max_registers: int = 0
     fences: str = "automatic"
     target: str = "sm_90a"
+    debug_waits: bool = False
 
 
 @dataclass
@@ -183,6 +184,8 @@ def _finish(
     attributes["fa4.block"] = ir.DenseI32ArrayAttr.get(list(trace.block))
     attributes["fa4.cluster"] = ir.DenseI32ArrayAttr.get(list(trace.cluster))
     attributes["fa4.fences"] = ir.StringAttr.get(options.fences)
+    if options.debug_waits:
+        attributes["fa4.debug_waits"] = ir.UnitAttr.get()
     i32 = ir.IntegerType.get_signless(32)
     if options.min_blocks:
         attributes["fa4.min_blocks"] = ir.IntegerAttr.get(i32, options.min_blocks)

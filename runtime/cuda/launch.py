@@ -11,7 +11,7 @@ from fa4dsl.runtime.cuda.fit import check_fit, make_room
 from fa4dsl.runtime.cuda.kernel import LoadedKernel, load_kernel
 from fa4dsl.runtime.cuda.pack import ParameterBlock, pointer_to
 from fa4dsl.runtime.cuda.stream import current_stream
-from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.runtime.diagnostics import Fa4dslError, fail
 from fa4dsl.runtime.launch import Extents, LaunchOptions, LaunchResult, check_grid
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def launch_on_gpu(
 
     on_cuda = place is not None and place[0] == "cuda"
     prepared = prepared_for(artifact, grid, options, place[1] if place is not None and on_cuda else None)
-    parameters = artifact.manifest.parameters
+    parameters = artifact.manifest.given_parameters
     device = prepared.kernel.gpu
     handle = current_stream(tuple(values), device.ordinal)() if stream is None else stream
     name = artifact.manifest.name
@@ -130,19 +130,31 @@ def launch_on_gpu(
                 for parameter, value in zip(parameters, values, strict=True):
                     on_gpu(parameter, value, device.ordinal)
             bits = [packed(parameter, value, device.ordinal) for parameter, value in zip(parameters, values, strict=True)]
+            recording = None
+            if artifact.manifest.waits is not None:
+                from fa4dsl.runtime.cuda.wait_buffer import WaitBuffer
+
+                recording = WaitBuffer(artifact.manifest, grid)
+                bits.append(recording.address)
             seconds: float | None = None
             if watchdog is not None or copies is not None:
                 from fa4dsl.runtime.cuda.watchdog import timed_launch
 
-                seconds = timed_launch(prepared, handle, bits, watchdog)
+                seconds = timed_launch(prepared, handle, bits, watchdog, recording.live if recording is not None else None)
             else:
                 prepared.launch_values(handle, bits)
+            waiting = recording.launched(handle) if recording is not None else None
             if copies is not None:
                 copies.copy_out()
+        except Fa4dslError as error:
+            if error.code == "R077":
+                # The kernel may still use them, and freeing would wait for it.
+                copies = None
+            raise
         finally:
             if copies is not None:
                 copies.free()
-    return LaunchResult("cuda", None, seconds, handle, name, lambda: _synchronize(device.ordinal, handle))
+    return LaunchResult("cuda", None, seconds, handle, name, lambda: _synchronize(device.ordinal, handle), waiting)
 
 
 def _synchronize(ordinal: int, handle: int) -> None:

@@ -12,15 +12,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fa4dsl.runtime.cuda.launch import PreparedLaunch
+    from fa4dsl.runtime.wait_records import LiveRecords
 
 NOT_READY = 600
 
 
-def timed_launch(prepared: PreparedLaunch, stream: int, values: Sequence[Any], limit: float | None) -> float:
+def timed_launch(
+    prepared: PreparedLaunch, stream: int, values: Sequence[Any], limit: float | None, waiting: LiveRecords | None = None
+) -> float:
     """Launches between two events, waits for the second and returns the seconds between them.
 
     With a `limit` in seconds, R077 tells a kernel that has not ended by then from one whose turn has not come, because work ahead of it in the stream
-    is not done. The waiting thread sleeps, so other threads go on. Raises R074 to R080.
+    is not done. A kernel that records its waits (`waiting`) then says who waits for what. The waiting thread sleeps, so other threads go on. Raises R074
+    to R080.
     """
     before, after = call("cuEventCreate", 0), call("cuEventCreate", 0)
     hung = False
@@ -40,7 +44,7 @@ def timed_launch(prepared: PreparedLaunch, stream: int, values: Sequence[Any], l
                 seconds=limit,
                 state=state,
                 arguments=prepared.describe(values),
-                notes=_barriers(prepared) if began else (),
+                notes=(_barriers(prepared) if waiting is None else ("it waits as follows:", *waiting.lines())) if began else (),
             )
         synchronize(stream)
         return float(call("cuEventElapsedTime", before, after)) / 1000
@@ -51,7 +55,8 @@ def timed_launch(prepared: PreparedLaunch, stream: int, values: Sequence[Any], l
 
 
 def _barriers(prepared: PreparedLaunch) -> tuple[str, ...]:
-    """What the kernel can be waiting for. The words themselves lie in the SMs, out of the host's reach; the simulator shows them."""
+    """What the kernel can be waiting for. The words themselves lie in the SMs, out of the host's reach; a kernel compiled with `debug_waits` tells them, and
+    the simulator shows them."""
     barriers = [item for item in prepared.manifest.shared if item.kind == "mbarrier"]
     return tuple(
         f"it may wait on mbarrier {item.name} ({item.arrivals} arrivals a phase, {item.scope} scope)"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fa4dsl.runtime.arguments import array_of, pack_scalar
+from fa4dsl.runtime.arguments_arrays import view_array
 from fa4dsl.runtime.arguments_buffers import HostBuffers
 from fa4dsl.runtime.launch import Extents, LaunchOptions, LaunchResult
 from fa4dsl.runtime.simulator.launch import Argument, Launch, PointerArgument, ScalarArgument, TensorMapArgument
@@ -64,6 +67,13 @@ def launch_on_simulator(
     """
     from fa4dsl.runtime.simulator.run import simulate
 
+    waiting = None
+    if artifact.manifest.waits is not None:
+        from fa4dsl.runtime.wait_records import LiveRecords, words_needed
+
+        records = np.zeros(words_needed(artifact.manifest, grid), np.uint32)
+        values = [*values, view_array(records)]
+        waiting = LiveRecords(artifact.manifest, grid, lambda: records, hardware=False)
     launch, buffers = simulator_launch(artifact, grid, options, values)
     start = time.perf_counter()
     manifest = artifact.manifest
@@ -80,4 +90,4 @@ def launch_on_simulator(
     )
     seconds = time.perf_counter() - start
     buffers.write_back(launch.buffers)
-    return LaunchResult("simulator", report, seconds, 0, artifact.manifest.name)
+    return LaunchResult("simulator", report, seconds, 0, artifact.manifest.name, None, waiting)

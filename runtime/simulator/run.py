@@ -164,7 +164,7 @@ def _run(
 def _checker(geometry: Geometry, build: Build, manifest: Manifest | None, strict: bool) -> HappensBefore:
     """A checker that knows the names of the kernel's arrays, roles and barriers."""
     naming = _naming(geometry, build, manifest)
-    return make_checker(
+    checker = make_checker(
         geometry,
         shared=naming.shared,
         buffers=naming.buffers,
@@ -173,6 +173,8 @@ def _checker(geometry: Geometry, build: Build, manifest: Manifest | None, strict
         ptx_name=naming.ptx_name,
         strict=strict,
     )
+    checker.barriers.recorded = manifest is not None and manifest.waits is not None
+    return checker
 
 
 def _naming(geometry: Geometry, build: Build, manifest: Manifest | None) -> Naming:

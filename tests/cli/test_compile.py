@@ -18,6 +18,7 @@ TELLTALES = {
     "fa4": '"fa4.shared_alloc"',
     "placed": "fa4.shared_bytes",
     "fenced": "fa4.fence_proxy_async",
+    "recorded": "fa4.fence_proxy_async",
     "nvvm": "nvvm.",
     "llvm-dialect": "llvm.br",
     "llvm": "define ptx_kernel",

@@ -2,7 +2,7 @@
 
     python tests/gpu/prepare.py build/gpu
 
-Writes torch_combine.fa4 (the torch operator's variants), combine.fa4 (the launch benchmark's).
+Writes torch_combine.fa4 (the torch operator's variants), combine.fa4 (the launch benchmark's), waiting.fa4 (kernels that record their waits).
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ def main(folder: Path) -> None:
     configs += [CombineConfig(8, 128, 64, design, measured.get(design, (0, 0.0))[0]) for design in ("pull_wide", "push_bulk")]
     save(folder / "torch_combine.fa4", [combine_kernel(config).compile() for config in configs])
     combine_kernel(CombineConfig()).compile().save(folder / "combine.fa4")
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    import waiting_kernels
+
+    save(folder / "waiting.fa4", [waiting_kernels.stuck.compile(), waiting_kernels.stuck_cluster.compile()])
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static __thread CUcontext current;
-static int launch_status, launches, sync_status, pending, resident = 7, encode_status, capturing, dynamic_limit = 49152, need_context;
+static int launch_status, launches, wait_record, host_memory, sync_status, pending, resident = 7, encode_status, capturing, dynamic_limit = 49152, need_context;
 /* What this GPU and its kernels are like, for the catalogue's examples: launches above so many CTAs fault, or never end; threads a block may have;
    CTAs that a GPC holds; rows of a box; bytes of memory (0: as much as there is). */
 static int fault_above, hang_above, max_threads = 1024, gpc_ctas = 16, box_rows = 256, memory_bytes;
@@ -24,6 +24,7 @@ EXPORT void stub_set(const char *what, int value) {
     if (!strcmp(what, "resident")) resident = value;
     if (!strcmp(what, "encode")) encode_status = value;
     if (!strcmp(what, "capturing")) capturing = value;
+    if (!strcmp(what, "wait_record")) wait_record = value;
     if (!strcmp(what, "need_context")) need_context = value;
     if (!strcmp(what, "fault_above")) fault_above = value;
     if (!strcmp(what, "hang_above")) hang_above = value;
@@ -142,6 +143,14 @@ EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction functi
     if (hang_above && config->gridDimX > (unsigned)hang_above) pending = 2;
     if (launch_status) { int status = launch_status; launch_status = 0; return status; }
     launches++;
+    if (wait_record) {
+        /* A kernel whose third parameter holds records of waits: thread 5 waits at this number, parity 1, barrier 2, with 1 of 3 arrivals pending. */
+        unsigned *records = *(unsigned **)parameters[2];
+        unsigned long state = ((1ul << 20) - 3) << 1 | ((1ul << 20) - 1) << 43;
+        records[20] = wait_record | 1u << 31;
+        records[21] = 2;
+        memcpy(records + 22, &state, 8);
+    }
     static int quiet = -1;
     if (quiet < 0) quiet = getenv("STUB_QUIET") != 0;
     if (quiet) return CUDA_SUCCESS;
@@ -189,16 +198,33 @@ EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t size) {
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemFree_v2(CUdeviceptr address) { free((void *)address); return CUDA_SUCCESS; }
+EXPORT CUresult cuMemHostAlloc(void **memory, size_t size, unsigned flags) {
+    host_memory++;
+    return posix_memalign(memory, 4096, size) ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+EXPORT CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *memory, unsigned flags) { *address = (CUdeviceptr)memory; return CUDA_SUCCESS; }
+EXPORT CUresult cuMemFreeHost(void *memory) { host_memory--; free(memory); return CUDA_SUCCESS; }
+EXPORT int stub_host_memory(void) { return host_memory; }
 EXPORT CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t size, CUstream stream) { memcpy((void *)to, from, size); return CUDA_SUCCESS; }
 EXPORT CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size) { memcpy(to, (void *)from, size); return CUDA_SUCCESS; }
-/* Events come in pairs, before and after a launch; pending 1 holds both back, 2 the second. */
-EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags) { static long count; *event = (CUevent)(0x4000 + count++ % 2); return CUDA_SUCCESS; }
-EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) { return CUDA_SUCCESS; }
+/* pending 1 holds all events back, 2 those that were made before a launch and recorded behind it. */
+struct event { int launches, behind; };
+EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags) {
+    struct event *made = calloc(1, sizeof *made);
+    made->launches = launches;
+    *event = (CUevent)made;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
+    struct event *it = (struct event *)event;
+    it->behind = launches > it->launches;
+    return CUDA_SUCCESS;
+}
 EXPORT CUresult cuEventQuery(CUevent event) {
-    return pending == 1 || (pending == 2 && (long)event % 2) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    return pending == 1 || (pending == 2 && ((struct event *)event)->behind) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 EXPORT CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent from, CUevent to) { *milliseconds = 1.5f; return CUDA_SUCCESS; }
-EXPORT CUresult cuEventDestroy_v2(CUevent event) { return CUDA_SUCCESS; }
+EXPORT CUresult cuEventDestroy_v2(CUevent event) { free(event); return CUDA_SUCCESS; }
 /* All memory belongs to GPU 0, but for one address that a test gives to another. */
 static CUdeviceptr moved;
 static int moved_to;

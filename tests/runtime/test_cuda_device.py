@@ -279,6 +279,67 @@ told(lambda: launch(waiting, 1, (x, out, 2.0), watchdog=0.05))
     assert printed.startswith("0.0015\n") and "R077" in printed and "factor=2.0" in printed and printed.endswith("True\n")
 
 
+def test_a_kernel_tells_what_it_waits_for(library: Path) -> None:
+    printed = run(
+        library,
+        """
+from dataclasses import replace
+from fa4dsl.runtime import dump_waits
+from fa4dsl.runtime.manifest import Wait
+import gc
+plain = samples.artifact("waiting", (samples.pointer("x"), samples.pointer("out"), samples.pointer("wait_records", "u32")), "ret;")
+waits = (Wait("block", "block barrier", "", "k.py", 3), Wait("mbarrier", "full", "consumer", "k.py", 7))
+waiting = replace(plain, manifest=replace(plain.manifest, waits=waits))
+result = launch(waiting, 2, (x, out))
+print(result.waits(), result.device)
+stub.stub_set(b"wait_record", 2)
+result = launch(waiting, 2, (x, out))
+print(result.dump_waits())
+print(dump_waits() == result.dump_waits())
+waiting[1](x, out)
+told(lambda: waiting[1](x, out, x))
+stub.stub_set(b"pending", 2)
+told(lambda: launch(waiting, 1, (x, out), watchdog=0.02))
+host = np.zeros(128, np.float32)
+told(lambda: launch(waiting, 1, (host, host), copy=True, watchdog=0.02))
+# What nobody can read any more, and what is over, is freed at the next such launch; a hung launch's never.
+stub.stub_set(b"pending", 0)
+before = stub.stub_host_memory()
+del result
+gc.collect()
+launch(waiting, 1, (x, out), watchdog=1.0)
+print(before, stub.stub_host_memory())
+told(lambda: launch(plain, 1, (x, out, There(64, np.uint32))).waits())
+""",
+        STUB_QUIET="1",
+    )
+    lines = printed.splitlines()
+    assert lines[0] == "() cuda"
+    assert lines[1] == "waiting over grid (2, 1, 1):" and lines[2].split() == [
+        "CTA",
+        "threads",
+        "warps",
+        "role",
+        "waits",
+        "at",
+        "for",
+        "phase",
+        "state",
+        "when",
+        "it",
+        "began",
+        "to",
+        "take",
+        "long",
+    ]
+    row = ["0", "5", "0", "consumer", "k.py:7", "mbarrier", "full[2]", "parity", "1"]
+    assert lines[3].split()[:9] == row and lines[3].endswith("1 of 3 arrivals pending, phase parity 0, transactions 0")
+    assert lines[4] == "True"
+    rest = "\n".join(lines[5:])
+    assert rest.count("R077") == 2 and rest.count("mbarrier full[2]") == 2 and "R040" in rest and "R101" in rest
+    assert "\n3 3\n" in rest, rest
+
+
 def test_checks_on_the_prepared_path(library: Path) -> None:
     printed = run(
         library,

@@ -71,6 +71,8 @@ class BarrierObjects:
         self.near = np.zeros((shared_total >> 4) + 4, np.bool_)
         """Per 16 bytes: holds a live barrier."""
         self.any_live = False
+        self.recorded = False
+        """The kernel was compiled with `debug_waits`: its records take a barrier's word by a volatile load, for whoever debugs it."""
         self.objects: dict[int, BarrierObject] = {}
         self.inits = 0
         self.arrivers: dict[int, dict[Instruction, set[int]]] = {}

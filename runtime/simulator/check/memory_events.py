@@ -108,7 +108,8 @@ class MemoryEvents:
                 barrier = self.barriers.touched(site, addresses, size)
                 if barrier is not None:
                     near = int(np.flatnonzero((addresses < barrier + 8) & (addresses + size > barrier))[0])
-                    self.barriers.overwritten(site, int(threads[near]), barrier, "an ordinary access", access != "read")
+                    if not (self.barriers.recorded and access == "read" and order == "volatile" and size == 8):
+                        self.barriers.overwritten(site, int(threads[near]), barrier, "an ordinary access", access != "read")
                     keep = ~((addresses < barrier + 8) & (addresses + size > barrier))
                     threads, addresses = threads[keep], addresses[keep]
                     values = None
