@@ -149,11 +149,15 @@ def _store(decoder: Decoder, instruction: Instruction, words: MemoryWords, addre
     shift = width.bit_length() - 1
     flush = words.type in ("f32", "f64")
 
+    def stored(threads: Selection) -> Any:
+        """The values written, one row for each thread."""
+        return None if operation else lambda: np.stack([row[threads] for row in rows], axis=1)
+
     def run(threads: Selection) -> None:
         machine.progress_marks += 1
         for offsets in copies.places(threads):
             if tell is not None:
-                tell(copies.resolver, threads, offsets)
+                tell(copies.resolver, threads, offsets, stored(threads))
             for element, row in enumerate(rows):
                 slots = (offsets >> shift) + element
                 if operation:

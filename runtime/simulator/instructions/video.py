@@ -15,6 +15,7 @@ from fa4dsl.runtime.simulator.selection import Row, Selection
 
 _TYPES = ("u32", "s32")
 _SIMPLE = ("vadd", "vsub", "vabsdiff", "vmin", "vmax")
+_PARTS = ("", "b0", "b1", "b2", "b3", "h0", "h1")
 _LANES = ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset")
 
 
@@ -78,7 +79,7 @@ def scalar(decoder: Decoder, instruction: Instruction) -> Step:
         decoder.unknown(instruction)
     third = operation is not None or bool(place)
     rows, selectors, _ = _sources(decoder, instruction, 3 if third else 2)
-    if any(len(selector) > 2 for selector in (place, *selectors)) or (third and selectors[2]):
+    if any(selector not in _PARTS for selector in (place, *selectors)) or (third and selectors[2]):
         decoder.wrong(instruction, "selectors are .b0 to .b3, .h0 and .h1")
     signed = d_type == "s32"
     width = 32 if not place else 8 if place[0] == "b" else 16
@@ -106,6 +107,8 @@ def multiply_add(decoder: Decoder, instruction: Instruction) -> Step:
     if None in kinds or words.left or _selector(decoder, instruction):
         decoder.unknown(instruction)
     rows, selectors, negated = _sources(decoder, instruction, 3, negatable=True)
+    if any(selector not in _PARTS for selector in selectors[:2]) or selectors[2]:
+        decoder.wrong(instruction, "selectors of a and b are .b0 to .b3, .h0 and .h1")
     product_negated = negated[0] != negated[1]
     if (plus_one and any(negated)) or (product_negated and negated[2]):
         decoder.wrong(instruction, "either the product or c may be negated, and nothing with .po")
