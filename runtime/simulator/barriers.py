@@ -10,10 +10,12 @@ import numpy as np
 from fa4dsl.runtime.simulator.waiting import Arrival, BarrierState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.events import Token
     from fa4dsl.runtime.simulator.machine import Machine
-    from fa4dsl.runtime.simulator.selection import Ints, Row
+    from fa4dsl.runtime.simulator.selection import Ints, Row, Selection
 
 
 @dataclass
@@ -42,6 +44,44 @@ class NamedBarrier:
     predicates: int = 0
 
 
+class LanesApart:
+    """One ``barrier`` without ``.aligned``: lanes of a warp may arrive at different instructions (PTX ISA 9.7.13.1). The warp counts once all
+    its live lanes wait at the same barrier, wherever they stand."""
+
+    def __init__(self, barriers: Barriers, arrive: Callable[..., None], passes: bool) -> None:
+        self.barriers = barriers
+        self.arrive = arrive
+        self.passes = passes
+        """Whether the instruction only arrives."""
+
+    def reach(self, threads: Selection, pc: int, ids: Ints, needs: Ints) -> None:
+        """`threads` reach the instruction at `pc`, which names barrier `ids` with `needs` threads (0: all)."""
+        machine = self.barriers.machine
+        self.barriers.apart[pc] = self
+        machine.block(threads, pc)
+        machine.rendezvous_at[threads] = -1 - (ids << 20 | needs)
+        warps = np.unique(machine.grid.arange[threads] >> 5)
+        lanes: Ints = (warps[:, None] * 32 + np.arange(32)).reshape(-1)
+        rows = machine.rendezvous_at[lanes].reshape(-1, 32)
+        live = (machine.live_lanes[warps][:, None] >> np.arange(32, dtype=np.uint32) & 1).astype(np.bool_)
+        wanted = np.where(live, rows, np.iinfo(np.int64).min).max(axis=1)
+        complete = (wanted < 0) & ((rows == wanted[:, None]) | ~live).all(axis=1)
+        for warp, key in zip(warps[complete].tolist(), wanted[complete].tolist(), strict=True):
+            self._arrived(warp * 32 + np.flatnonzero(live[int(np.searchsorted(warps, warp))]), -1 - key)
+
+    def _arrived(self, lanes: Ints, key: int) -> None:
+        machine = self.barriers.machine
+        machine.rendezvous_at[lanes] = 0
+        number, cta = key >> 20, int(machine.grid.cta[lanes[0]])
+        for index, pc in enumerate(np.unique(machine.resume[lanes]).tolist()):
+            here = lanes[machine.resume[lanes] == pc]
+            one = self.barriers.apart[pc]
+            machine.key[here] = pc + 1 if one.passes else machine.BLOCKED
+            one.arrive(cta, number, here, key & 0xFFFFF, index == 0)
+        self.barriers.try_complete(cta, number)
+        machine.disturbed = True
+
+
 class ClusterPhase:
     """The cluster barrier of one cluster."""
 
@@ -60,6 +100,8 @@ class Barriers:
         self.machine = machine
         grid = machine.grid
         self.named: dict[tuple[int, int], NamedBarrier] = {}
+        self.apart: dict[int, LanesApart] = {}
+        """By program counter: instructions at which lanes of a warp may arrive apart."""
         self.clusters: list[ClusterPhase] = []
         self.cluster_arrived = np.zeros(grid.width, np.bool_)
         """Has arrived in the current phase."""

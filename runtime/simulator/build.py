@@ -8,6 +8,7 @@ import numpy as np
 
 import fa4dsl.runtime.simulator.instructions  # noqa: F401  (registers the handlers)
 from fa4dsl.runtime.diagnostics import Location, fail
+from fa4dsl.runtime.ptx.instruction import Special
 from fa4dsl.runtime.simulator.asynchronous import Asynchronous
 from fa4dsl.runtime.simulator.barriers import Barriers
 from fa4dsl.runtime.simulator.decoder import REGISTER_DTYPE, Decoder
@@ -41,6 +42,7 @@ SIMULATED_MULTIPROCESSORS = 132
 THREADS_PER_MULTIPROCESSOR = 2048
 BLOCKS_PER_MULTIPROCESSOR = 32
 SHARED_PER_MULTIPROCESSOR = 228 * 1024
+WORKSPACE_BYTES = 64
 WAVE_MEMORY = 1 << 30
 """Bytes of registers, local and shared memory that one wave may take."""
 
@@ -73,6 +75,14 @@ class Build:
         self.storage = Storage(module, self.function, functions, launch.dynamic_shared_bytes, self.buffers)
         if any(name in HEAP_FUNCTIONS for function in functions for name in called(module.functions, function)):
             self.buffers.reserve_heap()
+        # Grid-wide barriers of cooperative groups keep their counter where %envreg1 and %envreg2 point in a cooperative launch.
+        cooperative = any(
+            isinstance(operand, Special) and operand.name in ("%envreg1", "%envreg2")
+            for function in functions
+            for instruction in function.instructions
+            for operand in instruction.operands
+        )
+        workspace = self.buffers.place("the workspace of the cooperative launch", WORKSPACE_BYTES) if cooperative else None
         check_launch(module, self.function, launch, self.storage.shared_bytes)
         self.buffers.finish()
         cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
@@ -93,6 +103,8 @@ class Build:
         memory = Memory(self.grid, self.buffers, self.storage.constant_bytes, self.storage.local_bytes, shadow=checker is not None)
         measures = Measures(self.grid, module.name) if measure else None
         self.machine = Machine(self.grid, memory, schedule, checker, measures, step_limit)
+        if workspace is not None:
+            self.machine.workspace = GLOBAL_BASE + workspace
         self._fill(memory)
         self.machine.asynchronous = Asynchronous(self.machine)
         self.machine.barriers = Barriers(self.machine)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 
 from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Frame, Location, diagnostic
+from fa4dsl.runtime.simulator.frames import line_words, outermost, source_frames
 from fa4dsl.runtime.simulator.selection import Selection, compact, first, narrow, size, union
 
 if TYPE_CHECKING:
@@ -87,12 +88,14 @@ class Machine:
         self.spurious: np.ndarray[Any, np.dtype[np.bool_]] = np.zeros(grid.width, np.bool_)
         """Threads whose suspended try_wait is woken with false."""
         self.findings: list[Diagnostic] = []
-        self.reported: set[tuple[str, int]] = set()
+        self.reported: set[tuple[object, ...]] = set()
         self.wave_hooks: list[Callable[[], None]] = []
         self.exit_hooks: list[Callable[[Ints], None]] = []
         self.call_stack: object = None
         self.stack_pointer: Ints | None = None
         self.heap: object = None
+        self.workspace = 0
+        """Address of the cooperative launch's workspace; 0 where the kernel does not ask for it."""
         self.products: object = None
         self.fragments: Fragments | None = None
         self.copy_groups: CopyGroups | None = None
@@ -114,29 +117,26 @@ class Machine:
 
     def line(self, site: Instruction) -> str:
         """ "line N", for messages."""
-        return f"line {self.location(site).line}"
+        return line_words(site)
 
     def finding(self, code: str, site: Instruction, others: Others = (), label: str = "", **fields: Any) -> Diagnostic:
         """`others`: further instructions that take part, each with what it does; `label`: what `site` does."""
-        notes: tuple[str, ...] = (f"PTX line {site.ptx_line}: {site.mnemonic}",)
-        place = site.place
-        while place is not None and place.inlined is not None:
-            place = place.inlined
-            notes += (f"inlined at {place.file}:{place.line}",)
-        frames = [Frame(self.location(site), label)]
-        for other, words in others:
-            if all(frame.location != self.location(other) for frame in frames):
-                frames.append(Frame(self.location(other), words))
-        return diagnostic(code, *frames, notes=notes, **fields)
+        frames: list[Frame] = []
+        for part, words in ((site, label), *others):
+            frames += [
+                frame for frame in source_frames(part, words, self.program.name) if all(frame.location != old.location for old in frames)
+            ]
+        return diagnostic(code, *frames, notes=(f"PTX line {site.ptx_line}: {site.mnemonic}",), **fields)
 
     def fault(self, code: str, site: Instruction, thread: int, **fields: Any) -> NoReturn:
         """Ends the run with a catalogue error at `site`."""
         raise Fa4dslError(self.finding(code, site, mnemonic=site.mnemonic, thread=self.grid.describe(thread), **fields))
 
     def note(self, code: str, site: Instruction, thread: int, **fields: Any) -> None:
-        """A finding that does not end the run; one for each code and instruction."""
-        if (code, site.ptx_line) not in self.reported:
-            self.reported.add((code, site.ptx_line))
+        """A finding that does not end the run; one for each code and the source lines that take part."""
+        key = (code, outermost(site), *(outermost(other) for other, _ in fields.get("others", ())))
+        if key not in self.reported:
+            self.reported.add(key)
             self.findings.append(self.finding(code, site, mnemonic=site.mnemonic, thread=self.grid.describe(thread), **fields))
 
     # -- blocking and waking

@@ -69,12 +69,13 @@ def _atomic(decoder: Decoder, instruction: Instruction, returns: bool) -> Step:
     shift = width.bit_length() - 1
 
     def run(threads: Selection) -> None:
-        machine.progress_marks += 1
+        changed = not returns
         for resolver, part in pieces(target, threads):
             offsets = resolver.resolve(part)
             if tell is not None:
                 tell(resolver, part, offsets)
             view = resolver.arena.views[width]
+            before = view[offsets >> shift]
             # global f32 additions flush subnormals, global f64 ones hand NaNs on; shared ones do neither
             flush = resolver.space == "global" and kind in ("f32", "f64")
             for element, row in enumerate(rows):
@@ -83,6 +84,9 @@ def _atomic(decoder: Decoder, instruction: Instruction, returns: bool) -> Step:
                 old = update_in_order(operation, kind, view, (offsets >> shift) + element, value, compare, flush=flush)
                 if returns and outs[element] is not None:
                     outs[element][part] = old  # type: ignore[index]
+            # an atomic may be how a thread polls: it gets on only if something changed
+            changed = changed or words.vector > 1 or bool((view[offsets >> shift] != before).any())
+        machine.progress_marks += changed
         if returns:
             machine.polled = True
 

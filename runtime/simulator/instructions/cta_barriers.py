@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fa4dsl.runtime.ptx.instruction import Instruction, Negated, Operand
-from fa4dsl.runtime.simulator.barriers import NamedBarrier, Waiting
+from fa4dsl.runtime.simulator.barriers import LanesApart, NamedBarrier, Waiting
 from fa4dsl.runtime.simulator.decoder import Decoder, handles
 from fa4dsl.runtime.simulator.instructions.warp import warp_sync
 from fa4dsl.runtime.simulator.program import Step
@@ -59,7 +59,8 @@ def _named(
     def problem(thread: int, what: str, how: str, other: Instruction | None = None) -> None:
         machine.fault("S017", instruction, thread, others=((other, "the other count"),) if other is not None else (), what=what, how=how)
 
-    def arrive(cta: int, barrier_number: int, numbers: Ints, needed: int) -> None:
+    def arrive(cta: int, barrier_number: int, numbers: Ints, needed: int, counted: bool = True) -> None:
+        """`counted` False: lanes of warps that other lanes, at another instruction, have counted already."""
         if barrier_number > 15:
             problem(int(numbers[0]), f"barrier id {barrier_number}", "use ids 0 to 15")
         if needed % 32 or (form == "arrive" and not needed):
@@ -74,7 +75,7 @@ def _named(
                 problem(int(numbers[0]), f"barrier {barrier_number} is used with {needed or whole} threads here and with {barrier.needed or whole} at line {machine.location(barrier.first_site)}",
                         f"give all participants of a barrier the same count ({needed or whole} or {barrier.needed or whole}), or use another id", barrier.first_site)  # fmt: skip
             barrier.needed = needed or barrier.needed
-        warps = np.unique(numbers >> 5)
+        warps = np.unique(numbers >> 5) if counted else numbers[:0]
         barrier.warps += warps.tolist()
         barrier.arrived += 32 * len(warps)
         if barrier.needed and barrier.arrived > barrier.needed:
@@ -104,8 +105,14 @@ def _named(
             barrier.waiting.append(Waiting(instruction, numbers, out, reduction))
 
     whole_block = form == "sync" and count is None and machine.measures is None
+    aligned = instruction.name == "bar" or "aligned" in instruction.modifiers
+    apart = LanesApart(machine.barriers, arrive, form == "arrive")
 
     def control(threads: Selection, pc: int) -> int | None:
+        if not aligned and not (isinstance(threads, slice) and not (threads.start | threads.stop) & 31):
+            needs = np.zeros(size(threads), np.int64) if count is None else count[threads].astype(np.int64)
+            apart.reach(threads, pc, number[threads].astype(np.int64), needs)
+            return None
         ready = machine.rendezvous(instruction, threads, pc, None)
         if ready is None:
             return None

@@ -322,8 +322,9 @@ def store(decoder: Decoder, instruction: Instruction) -> Step | None:
     strong = words.order != "weak"
 
     def run(threads: Selection) -> None:
-        machine.progress_marks += 1
         for resolver, part in pieces(target, threads):
+            if resolver.space != "local":
+                machine.progress_marks += 1
             offsets = resolver.resolve(part)
             if resolver.space == "const":
                 machine.fault(

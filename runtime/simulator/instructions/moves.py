@@ -63,7 +63,8 @@ def mov(decoder: Decoder, instruction: Instruction) -> Step | None:
 
         return Step(negated)
     if isinstance(source, Special) and source.name.startswith(("%pm", "%envreg", "%current_graph_exec")):
-        row = decoder.constant(0, out.dtype)
+        halves = {"%envreg1": decoder.machine.workspace >> 32, "%envreg2": decoder.machine.workspace & 0xFFFFFFFF}
+        row = decoder.constant(halves.get(source.name, 0), out.dtype)
     else:
         row = decoder.source(instruction, source, out.dtype)
     if (row.dtype == np.bool_) != (out.dtype == np.bool_):
