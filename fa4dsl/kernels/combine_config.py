@@ -90,11 +90,6 @@ class CombineConfig:
         return 16 // self.output_type.bytes
 
     @property
-    def swizzle_rows(self) -> int:
-        """Rows of a packed block in 128 bytes: so many have their chunks permuted alike."""
-        return 128 // SWIZZLE_BYTES[self.swizzle]
-
-    @property
     def packed_slots(self) -> int:
         """Packed blocks that fit where one staged block (f32) lies."""
         return 4 // self.output_type.bytes

@@ -95,12 +95,10 @@ def combine_write(stage, packed, maxsum, own, band, row, rank, own_max, own_sum,
                         own[i, sub] += weights[slot] * peer_stage[quad, row]
 
     rounded = own.reshape(c.band, c.chunks, c.chunk).to(c.output_type)
-    chunks = stage.as_(c.output_type).reshape(c.blocks * c.sub_blocks * c.rows, c.chunk)
     for i in static_range(c.band):
         if i < count:
-            top = (first * c.sub_blocks + i * c.chunks) * c.rows + row * c.chunks
-            for k in static_range(c.chunks):  # the store's swizzle permutes a row's 16-byte chunks
-                chunks[top + (k ^ (row // c.swizzle_rows) % c.chunks)] = rounded[i, k]
+            for k in static_range(c.chunks):
+                packed.store((first * c.packed_slots + i, row, k * c.chunk), rounded[i, k])
     block.sync()
     with elect():
         store_band(packed, band, output, place, c=c)

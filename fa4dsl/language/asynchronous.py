@@ -29,9 +29,8 @@ def store_async(array: SharedArray, indices: Any, value: Any, barrier: Barrier) 
         trace.fail("L062", trace.place_of(value), given=stored.dtype, expected=array.dtype)
     if width * array.dtype.bytes not in (4, 8, 16):
         trace.fail("L060", trace.place_of(value), dtype=array.dtype, width=width, legal="4, 8 or 16 bytes")
-    position = array.part(*(indices if isinstance(indices, tuple) else (indices,)))
     operand = stored.packed if isinstance(stored, Vector) else stored.ir
-    operands = [operand, array.allocation.handle, position.offset_value(), *barrier.operands(), barrier.rank.ir]
+    operands = [operand, array.allocation.handle, array.element_offset_value(indices), *barrier.operands(), barrier.rank.ir]
     trace.fa4("store_async", operands)
 
 
@@ -45,8 +44,7 @@ def copy_async(array: SharedArray, indices: Any, source: Any, bytes: int = 16, c
         trace.fail("L011", trace.place_of(source), expected="a pointer", given=describe(source))
     if bytes not in (4, 8, 16):
         trace.fail("L060", trace.place_of(bytes), dtype=array.dtype, width=bytes, legal="4, 8 or 16 bytes")
-    position = array.part(*(indices if isinstance(indices, tuple) else (indices,)))
-    operands = [array.allocation.handle, position.offset_value(), source.ir]
+    operands = [array.allocation.handle, array.element_offset_value(indices), source.ir]
     trace.fa4("copy_async", operands, {"bytes": bytes, "cache": cache or ("cg" if bytes == 16 else "ca")})
 
 

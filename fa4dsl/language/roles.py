@@ -101,7 +101,7 @@ def elect(warp: int | None = None, *, each_warp: bool = False) -> ConditionalBlo
     """``with elect():`` exactly one thread executes the block: of the role, or outside of roles of the CTA (elect.sync).
 
     The thread is in the role's (or CTA's) first warp, or in its warp number `warp`; inside ``with warp(n):`` it is in that warp. With
-    `each_warp` one lane of every warp executes it. Whole warps must reach the block.
+    `each_warp` one lane of every warp executes it. Whole warps must reach the block, and the thread's among them (C129, C134).
     """
     trace = current()
     role_info = trace.role
@@ -111,10 +111,10 @@ def elect(warp: int | None = None, *, each_warp: bool = False) -> ConditionalBlo
         trace.fail("L057", trace.place_of(warp), given=describe(warp), warps=warps)
 
     def condition() -> Value:
-        elected = Value(trace.fa4("elect").result, bool_)
         if each_warp or inside_warp or warps == 1:
-            return elected
+            return Value(trace.fa4("elect").result, bool_)
         wanted = (role_info.first_warp if role_info is not None else 0) + (warp or 0)
+        elected = Value(trace.fa4("elect", [], {"warp": wanted}).result, bool_)
         index = Value(trace.fa4("index", [], {"what": "warp"}).result, i32)
         mine = compare("==", index, constant(wanted, i32))
         return Value(trace.create("arith.andi", [mine.ir, elected.ir], ["i1"]).result, bool_)

@@ -2,6 +2,9 @@
 
 ``stage[f, row]`` with all indices is one element; with the last left off, a vector of up to 16 bytes; with more left off, a part of the
 array that TMA, bulk copies and matrix instructions take. ``stage.on(peer)`` is the same array in another CTA of the cluster.
+
+In an array with a swizzle an index still means the element: its 16-byte chunk is looked up where TMA and wgmma have it, at the byte offset
+``o ^ (o >> 7 & m) << 4`` with m = 1, 3, 7 for "32B", "64B", "128B" (PTX ISA, "Swizzling modes"); arrays are aligned to the pattern's period.
 """
 
 from __future__ import annotations
@@ -125,16 +128,25 @@ class SharedArray:
         return offset + constant_part if constant_part or is_number(offset) else offset
 
     def offset_value(self) -> Any:
-        """The byte offset as an MLIR value."""
-        return (constant(self.byte_offset, i32) if is_number(self.byte_offset) else self.byte_offset).ir
+        """The byte offset of the part as an MLIR value, for instructions that permute by themselves (TMA, wgmma) or move it as it lies."""
+        return _value(self.byte_offset)
+
+    def element_offset(self, indices: tuple[Any, ...]) -> Any:
+        """The byte offset of an element, where the swizzle has it."""
+        offset = self._offset_of(indices)
+        chunks = SWIZZLE_BYTES[self.swizzle] // 16 - 1
+        return offset ^ (offset >> 7 & chunks) << 4 if chunks else offset
+
+    def element_offset_value(self, indices: Any) -> Any:
+        """`element_offset` as an MLIR value."""
+        return _value(self.element_offset(self._indices(indices)))
 
     def pointer(self, indices: tuple[Any, ...] = ()) -> PointerValue:
-        """The address of an element: shared::cta, or shared::cluster for a peer's."""
+        """The address of an element: shared::cta, or shared::cluster for a peer's. With a swizzle it leads no further than its 16-byte chunk."""
         trace = current()
-        offset = self._offset_of(indices)
-        operand = (constant(offset, i32) if is_number(offset) else offset).ir
+        offset = self.element_offset(indices)
         if self.rank is None:
-            address = trace.fa4("shared_address", [self.allocation.handle, operand]).result
+            address = trace.fa4("shared_address", [self.allocation.handle, _value(offset)]).result
             return PointerValue(address, PointerType(self.dtype, "shared"))
         # The peer's base once, offsets on top of it: one mapa serves all accesses to that peer.
         base = trace.fa4("shared_address", [self.allocation.handle, constant(0, i32).ir]).result
@@ -175,12 +187,10 @@ class SharedArray:
 
     def load(self, *indices: Any, width: int = 1) -> Any:
         """Element `indices`, or `width` elements from there on along the last dimension: ld.shared, or ld.shared::cluster of a peer's."""
-        self._unswizzled()
         return read(self.pointer(self._indices(indices)), width)
 
     def store(self, indices: Any, value: Any) -> None:
         """Stores a scalar, vector or tuple of scalars at element `indices`: st.shared, or st.shared::cluster into a peer's."""
-        self._unswizzled()
         write(self.pointer(self._indices(indices)), value)
 
     def part(self, *indices: Any) -> SharedArray:
@@ -195,9 +205,10 @@ class SharedArray:
             current().fail("L074", current().place_of(count), name=self.name, index=describe(count), axis=0, extent=self.shape[0])
         return SharedArray(self.allocation, self.dtype, (count, *self.shape[1:]), self._offset_of((checked,)), self.rank, self.barrier)
 
-    def _unswizzled(self) -> None:
-        if self.swizzle != "none":
-            current().fail("L077", name=self.name, swizzle=self.swizzle)
+
+def _value(offset: Any) -> Any:
+    """A byte offset, number or value, as an MLIR value."""
+    return (constant(offset, i32) if is_number(offset) else offset).ir
 
 
 class Transposed:
@@ -225,8 +236,8 @@ def shared(
         dtype: element type.
         shape: compile-time sizes, row-major.
         name: shown in errors, maps of shared memory and simulator reports; by default the variable's name.
-        swizzle: "none", "32B", "64B" or "128B": how TMA and wgmma permute 16-byte chunks of it. A swizzled array is read and written by
-            them only, and each row of its last dimension is exactly the swizzle's span.
+        swizzle: "none", "32B", "64B" or "128B": how TMA and wgmma permute 16-byte chunks of it; each row of its last dimension is exactly
+            the swizzle's span. Indices mean the same elements with and without.
         alignment: bytes, at least what the swizzle needs (128, 256, 512, 1024).
         overlay: an array whose memory it takes; the author sees to it that the uses do not overlap in time.
 

@@ -35,6 +35,8 @@ def check_events(program: Program, launch: Launch, events: list[Event], found: l
     for event in events:
         if event.kind in _WARPS or event.kind in _WARPGROUPS or (event.kind == "warp" and uniform(event.number) in WHOLE_WARP):
             _whole(program, launch, event, findings)
+            if event.kind == "elect":
+                _elected(program, launch, event, findings)
         elif event.kind in ("copy", "store"):
             _one_thread(program, launch, event, findings)
     if launch.ranks > 1:
@@ -52,6 +54,27 @@ def _whole(program: Program, launch: Launch, event: Event, findings: Findings) -
         name = event.node.name.removeprefix("fa4.")
         code = "C122" if warps == 1 else "C123"
         findings.add(code, event.node, operation=name, group=group, present=present, size=32 * warps)
+
+
+def _elected(program: Program, launch: Launch, event: Event, findings: Findings) -> None:
+    """The one warp whose lane is meant must come, and no leaders of other warpgroups that would wait to be meant too."""
+    wanted = event.node.attribute("warp", None)
+    if wanted is None or event.mask is launch.full:
+        return
+    role = next((role for role, _ in program.roles if role.first_warp <= wanted < role.first_warp + role.warps), None)
+    everyone = set(range(role.first_warp, role.first_warp + role.warps)) if role is not None else set(range(launch.warps))
+    for rank in range(launch.ranks):
+        threads = slice(rank * launch.threads, (rank + 1) * launch.threads)
+        coming = set(launch.warp[threads][event.mask[threads]].tolist())
+        if not coming or coming >= everyone:
+            continue
+        words = {"wanted": wanted, "coming": f"warp {min(coming)}" if len(coming) == 1 else "warps " + ", ".join(map(str, sorted(coming)))}
+        if wanted not in coming:
+            findings.add("C129", event.node, **words)
+            return
+        if any(other // 4 != wanted // 4 for other in coming):
+            findings.add("C134", event.node, **words)
+            return
 
 
 def _one_thread(program: Program, launch: Launch, event: Event, findings: Findings) -> None:

@@ -332,7 +332,15 @@ OPERATIONS: tuple[Operation, ...] = (
     _op("copy_async_commit", "Closes this thread's cp.async group.", ptx="cp.async.commit_group"),
     _op("copy_async_wait", "Waits until at most `pending` cp.async groups are unfinished.", "", "", "pending: int", "cp.async.wait_group"),
     # --- warp collectives
-    _op("elect", "True in one lane of the warp.", "", "elected: i1", "", "elect.sync", "whole warps"),
+    _op(
+        "elect",
+        "True in one lane of the warp. `warp`: the only warp whose lane is meant; the kernel compares for it.",
+        "",
+        "elected: i1",
+        "warp?: int",
+        "elect.sync",
+        "whole warps",
+    ),
     _op(
         "shuffle",
         "Exchanges 32-bit values in the warp. mode: idx up down bfly.",

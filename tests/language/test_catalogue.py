@@ -73,7 +73,6 @@ UNDER_THE_CARET = {
     "L074": "4",
     "L075": "1.5",
     "L076": "stage[0]",
-    "L077": "tile[0, 0]",
     "L078": "shared(bf16, (64, 128), swizzle=swizzle128)",
     "L079": "a",
     "L080": "ring.fill()",
@@ -90,8 +89,8 @@ UNDER_THE_CARET = {
     "L091": "x.load(b, (8, 0), done)",
     "L093": "(0, 0, 0, 0, 0, 0)",
     "L094": "x.load(t, (0, 0))",
-    "L099": 'warp.sync("all")',
     "L095": "store_async(box, thread.index(), 1.0, done)",
+    "L099": 'warp.sync("all")',
 }
 """What the caret underlines in the failing example; codes that are not about one expression are left out."""
 

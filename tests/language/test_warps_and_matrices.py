@@ -19,6 +19,10 @@ from fa4dsl import (
     bf16,
     block,
     clock,
+    cluster,
+    copy_async,
+    copy_async_commit,
+    copy_async_wait,
     elect,
     f16,
     f32,
@@ -43,16 +47,20 @@ from fa4dsl import (
     shuffle_up,
     shuffle_xor,
     static_range,
+    store_async,
     store_matrix,
     swizzle32,
     swizzle64,
     swizzle128,
     thread,
+    tma,
     trap,
+    u16,
     u32,
     vote_all,
     vote_any,
     wait_dependencies,
+    warp,
     warp_reduce,
     wgmma,
     wgmma_commit,
@@ -303,3 +311,92 @@ def test_misuse_is_named(line: str, code: str, tmp_path: Path) -> None:
         load_text(tmp_path, text).example.bind().trace()
     assert caught.value.code == code, str(caught.value)
     assert caught.value.diagnostic.frames[0].location.line == 5
+
+
+@kernel(threads=128)
+def through_swizzled(source: TensorMap, target: TensorMap, seen: Pointer[u16], *, swizzle: str, span: int):
+    """A tile by TMA, transposed elementwise into another by plain, vector and matrix stores, and out by TMA."""
+    columns = span // 2
+    tile, out = shared(u16, (64, columns), swizzle=swizzle), shared(u16, (64, columns), swizzle=swizzle)
+    full = mbarrier(1)
+    block.sync()
+    with thread(0):
+        full.arrive(bytes=tile.bytes)
+        source.load(tile, (0, 0), full)
+    full.wait()
+    for place in range(thread.index(), 64 * columns, 128):
+        row, column = place // columns, place % columns
+        seen[place] = tile[row, column]
+    for chunk in range(thread.index(), 64 * columns // 8, 128):
+        row, first = chunk // (columns // 8), chunk % (columns // 8) * 8
+        values = tile.load(63 - row, first, width=8)
+        if row % 2 == 0:
+            out.store((row, first), values)
+        else:
+            for i in static_range(8):
+                out[row, first + i] = values[i]
+    block.sync()
+    if warp.index() == 0:
+        lanes = lane.index()
+        fragment = load_matrix(tile.pointer((lanes % 16, lanes // 16 * 8)), 4, dtype=u16)
+        block_row = 16 + lanes % 16
+        store_matrix(out.pointer((block_row, lanes // 16 * 8)), fragment)
+    block.sync()
+    with thread(0):
+        target.store(out, (0, 0))
+        tma.commit_and_wait()
+
+
+@pytest.mark.parametrize(("swizzle", "span"), [("32B", 32), ("64B", 64), ("128B", 128)])
+def test_elements_of_swizzled_arrays(swizzle: str, span: int) -> None:
+    columns = span // 2
+    source = np.arange(64 * columns, dtype=np.uint16).reshape(64, columns)
+    target, seen = np.zeros_like(source), np.zeros_like(source)
+    launch(through_swizzled.bind(swizzle=swizzle, span=span), source, target, seen)
+    assert np.array_equal(seen, source)
+    expected = source[::-1].copy()
+    expected[16:32, :16] = source[:16, :16]
+    assert np.array_equal(target, expected)
+
+
+@kernel(threads=64, cluster=2)
+def copied_into_swizzled(source: Pointer[f32], target: TensorMap):
+    """Chunks by cp.async into the own tile and by st.async into the peer's, both swizzled, and out by TMA."""
+    tile = shared(f32, (2, 8, 32), swizzle=swizzle128)
+    arrived = mbarrier(1, scope="cluster")
+    rank, place = cluster.rank(), thread.index()
+    row, first = place // 8, place % 8 * 4
+    with thread(0):
+        arrived.arrive(bytes=tile.bytes // 2)
+    cluster.sync()
+    copy_async(tile, (0, row, first), source + (rank * 256 + row * 32 + first))
+    copy_async_commit()
+    store_async(tile.on(1 - rank), (1, row, first), source.load(rank * 256 + row * 32 + first, width=4), arrived.on(1 - rank))
+    copy_async_wait()
+    arrived.wait()
+    block.sync()
+    with thread(0):
+        target.store(tile, (2 * rank, 0, 0))
+        tma.commit_and_wait()
+    cluster.sync()
+
+
+def test_asynchronous_chunks_of_swizzled_arrays() -> None:
+    source, target = np.arange(512, dtype=np.float32).reshape(2, 8, 32), np.zeros((4, 8, 32), np.float32)
+    launch(copied_into_swizzled, source, target, grid=2)
+    assert np.array_equal(target, source[[0, 1, 1, 0]])
+
+
+@kernel(threads=64)
+def raced(out: Pointer[f32]):
+    """Warp 1 reads row 3, which warp 0 writes, without a barrier."""
+    tile = shared(f32, (8, 32), swizzle=swizzle128)
+    with warp(0):
+        tile[3, lane.index()] = 1.0
+    with warp(1):
+        out[lane.index()] = tile[3, lane.index()]
+
+
+def test_findings_name_elements_of_swizzled_arrays() -> None:
+    report = raced.bind().check(1, [np.zeros(32, np.float32)])[0]
+    assert report.verdict == "error" and "tile[96]" in report.text(), report.text()

@@ -23,6 +23,26 @@ def _multiply(*use: str) -> str:
     return m.kernel(*_MULTIPLY_SETUP, size, first, produce, consume, threads=160, arguments=m.SOURCE)
 
 
+def _elect_in(branch: str, arrivals: int, warp: int | None) -> str:
+    """Elected threads arrive, of warp number `warp` or of each warp, in a branch of warps: `%later` than the first, or each warpgroup's `%leader`."""
+    one = '%chosen = "fa4.elect"() : () -> i1'
+    if warp is not None:
+        one = f"""%elected = "fa4.elect"() {{warp = {warp} : i64}} : () -> i1
+%meant = arith.cmpi eq, %warp, %c0 : i32
+%chosen = arith.andi %meant, %elected : i1"""
+    return m.kernel(
+        m.barrier("ready", arrivals),
+        *m.READY,
+        '%warp = "fa4.index"() {what = "warp"} : () -> i32',
+        "%four = arith.constant 4 : i32",
+        "%part = arith.remui %warp, %four : i32",
+        "%later = arith.cmpi sgt, %warp, %c0 : i32",
+        "%leader = arith.cmpi eq, %part, %c0 : i32",
+        m.when(branch, one, m.when("%chosen", m.arrive("ready"))),
+        threads=256,
+    )
+
+
 ENTRIES: tuple[Entry, ...] = (
     Entry(
         "C114",
@@ -194,6 +214,26 @@ ENTRIES: tuple[Entry, ...] = (
         fixed=m.kernel(
             *m.PUBLISH, m.array("stage", 128), m.cluster_sync(), m.peer_store("stage"), *m.EVERYONE, m.cluster_sync(), cluster=2
         ),
+    ),
+    Entry(
+        "C129",
+        "The elected thread does not come",
+        "no thread executes this block: it is for an elected thread of warp {wanted}, and only {coming} come here",
+        "elect in a warp that comes: elect(warp=n), or elect(each_warp=True) for a thread of every warp that does",
+        "elect() means one thread of the role (outside of roles, of the CTA), in its first warp. In a branch that this warp does not take, nobody is elected.",
+        failing=_elect_in("%later", 1, warp=0),
+        fixed=_elect_in("%later", 7, warp=None),
+    ),
+    Entry(
+        "C134",
+        "elect() where several warpgroups' warps come",
+        "one thread of warp {wanted} executes this block, though {coming} come here",
+        "elect(each_warp=True) for a thread of every warp that comes; elect(warp=n), or a branch that only its warp takes, for this one",
+        "elect() means one thread of the role (outside of roles, of the CTA). A branch on warps of several warpgroups, such as `warp.index() % 4 == 0`, "
+        "looks as if each were to have a thread of its own.",
+        severity="warning",
+        failing=_elect_in("%leader", 1, warp=0),
+        fixed=_elect_in("%leader", 2, warp=None),
     ),
     Entry(
         "C130",

@@ -166,15 +166,6 @@ ENTRIES: tuple[Entry, ...] = (
         fixed=kernel("stage = shared(f32, (4, 4, 4))", "stage[0, 0, 0] = 1.0"),
     ),
     Entry(
-        "L077",
-        "An element of a swizzled array",
-        "elements of {name} cannot be addressed: its 16-byte chunks are permuted ({swizzle})",
-        "load and store it with TMA or wgmma, or allocate it without a swizzle",
-        "In a swizzled array the place of an element depends on address bits of its row; TMA, wgmma and ldmatrix addresses follow the pattern, plain indices do not.",
-        failing=kernel("tile = shared(f32, (32, 32), swizzle=swizzle128)", "x[0] = tile[0, 0]"),
-        fixed=kernel("tile = shared(f32, (32, 32))", "x[0] = tile[0, 0]"),
-    ),
-    Entry(
         "L078",
         "Rows that are not the swizzle's span",
         "a row of {name} has {row} bytes, and the swizzle {swizzle} permutes rows of {span}",

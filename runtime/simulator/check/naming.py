@@ -46,6 +46,8 @@ class Object:
     size: int
     item: int = 1
     barrier: bool = False
+    swizzle: int = 0
+    """Bits of the 16-byte chunk's number that the row's take part in: 1, 3, 7 for spans of 32, 64, 128 bytes."""
 
 
 @dataclass
@@ -64,7 +66,15 @@ class Naming:
     def objects_of(shared: Iterable[SharedObject], base: int = 0) -> list[Object]:
         """From a manifest; `base` is where dynamic shared memory starts in the window."""
         return [
-            Object(o.name, base + o.offset, o.size, 8 if o.kind == "mbarrier" else item_size(o.dtype), o.kind == "mbarrier") for o in shared
+            Object(
+                o.name,
+                base + o.offset,
+                o.size,
+                8 if o.kind == "mbarrier" else item_size(o.dtype),
+                o.kind == "mbarrier",
+                {"32B": 1, "64B": 3, "128B": 7}.get(o.swizzle, 0),
+            )
+            for o in shared
         ]
 
     def role(self, thread: int) -> str:
@@ -124,6 +134,7 @@ class Naming:
         if found is None:
             return f"{space} memory + {offset:#x}{where}"
         inside = offset - found.start
+        inside ^= (inside >> 7 & found.swizzle) << 4
         item = found.item if found.item > 1 else size or 1
         if found.size <= item:
             return f"{found.name}{where}"
