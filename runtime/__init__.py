@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.artifact import Artifact, select
     from fa4dsl.runtime.artifact_container import load, load_all, save
     from fa4dsl.runtime.cuda.occupancy import Occupancy, max_cluster, occupancy
+    from fa4dsl.runtime.cuda.unload import unload_collected
     from fa4dsl.runtime.launch import LaunchResult
     from fa4dsl.runtime.manifest import Manifest
     from fa4dsl.runtime.tensor_map import TensorMap, TensorMapDescription, ragged, tiled, wrapped
@@ -36,6 +37,7 @@ _HOMES = {
     "save": "artifact_container",
     "select": "artifact",
     "tiled": "tensor_map",
+    "unload_collected": "cuda.unload",
     "wrapped": "tensor_map",
 }
 
@@ -57,6 +59,7 @@ __all__ = [
     "save",
     "select",
     "tiled",
+    "unload_collected",
     "wrapped",
 ]
 

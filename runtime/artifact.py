@@ -85,6 +85,24 @@ class Artifact:
 
         return launch(self, grid, arguments, **options)
 
+    def unload(self) -> int:
+        """Gives back the GPUs' memory for this kernel's code; returns from how many GPUs. A later launch loads it again, also one by a launcher held.
+
+        Lets launches that other threads are making end, then waits for the GPU. No CUDA graph that launches the kernel may be replayed afterwards:
+        that is the caller's to know. ``with artifact:`` unloads at the end of the block. Raises R075, R076, R102.
+        """
+        if not self._kernels:
+            return 0
+        from fa4dsl.runtime.cuda.unload import unload
+
+        return unload(self)
+
+    def __enter__(self) -> Artifact:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.unload()
+
     def check(self) -> None:
         """PTX and manifest must speak of the same kernel. Raises R011."""
         entries = re.findall(r"\.entry\s+([\w$%]+)", self.ptx)

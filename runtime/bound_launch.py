@@ -115,11 +115,6 @@ class Plans:
             if self.grid in self._launchers:
                 self._launchers[self.grid] = plan
 
-    def forget(self) -> None:
-        """Drops every plan, for a kernel that has been unloaded."""
-        with self._lock:
-            self._lines.clear()
-
 
 def signature(parameters: int) -> tuple[str, str]:
     """The head of a launcher for so many parameters, `a0=missing, ..., /, *rest, stream=None, **named`, and all its arguments as a tuple.

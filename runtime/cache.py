@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache as remembered
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from fa4dsl.runtime.artifact_container import from_bytes, to_bytes, write_atomically
 from fa4dsl.runtime.diagnostics import Fa4dslError
@@ -73,7 +74,10 @@ class Cache:
     hits: int = 0
     misses: int = 0
     damaged: int = 0
-    _memory: dict[str, Artifact] = field(default_factory=dict)
+    _memory: WeakValueDictionary[str, Artifact] = field(default_factory=WeakValueDictionary)
+    """Those that somebody has: an artifact that nobody has any more is gone, and is read again."""
+    _unwritten: dict[str, Artifact] = field(default_factory=dict)
+    """Those that the folder did not take, which would have to be built again."""
     _locks: dict[str, threading.Lock] = field(default_factory=dict)
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
@@ -108,7 +112,12 @@ class Cache:
 
     @contextlib.contextmanager
     def _process_lock(self, key: str) -> Any:
-        """Yields whether the lock is held; a folder that allows none, or an owner that takes too long, only costs a second compilation."""
+        """Yields whether the lock is held; a folder that allows none, or an owner that takes too long, only costs a second compilation.
+
+        filelock takes flock(2), which the kernel drops with the process. On a network file system it may fail (ENOLCK, EIO, ESTALE), or hold among one
+        machine's processes only (NFS without its lock service). Nothing is built on it but the saving: entries are whole by their renaming, and known
+        by their digests, whoever writes them.
+        """
         try:
             from filelock import FileLock, Timeout
         except ImportError as error:  # a machine that only launches
@@ -122,14 +131,17 @@ class Cache:
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
             lock.acquire()
-        except (OSError, RuntimeError, Timeout) as error:
+        except (OSError, RuntimeError, Timeout, NotImplementedError, Warning) as error:
             log.info("no lock for %s: %s", key, error)
             yield False
             return
         try:
             yield True
         finally:
-            lock.release()
+            try:
+                lock.release()
+            except (OSError, RuntimeError) as error:
+                log.info("the lock for %s is not given back: %s", key, error)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}{SUFFIX}"
@@ -160,6 +172,7 @@ class Cache:
             write_atomically(self._path(key), data)
         except (OSError, Fa4dslError) as error:
             log.info("the kernel %s is not kept in %s: %s", key, self.folder, error)
+            self._unwritten[key] = artifact
             return
         self._evict()
 
@@ -211,6 +224,7 @@ class Cache:
     def clear(self) -> int:
         """Removes every entry, record and left-over file of the cache, and nothing else. Returns how many entries."""
         self._memory.clear()
+        self._unwritten.clear()
         count = 0
         for _, _, path in self._files():
             with contextlib.suppress(OSError):

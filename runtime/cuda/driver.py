@@ -8,9 +8,12 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.diagnostics import Frame, fail
+
+if TYPE_CHECKING:
+    from fa4dsl.runtime.cuda.launch import LaunchWords
 
 STICKY = frozenset({700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 999})
 """Statuses after which the context is lost: a kernel faulted some time before. Illegal address, launch timeout, destroyed context, device assert,
@@ -32,16 +35,17 @@ _state = _State()
 class _Recent:
     """The launches since a synchronisation went well: a later fault is theirs.
 
-    Each is a prepared launch and its (stream, packed values...); no array is held. Launches repeated with the very same values stand once.
+    Each is a launch's words (`launch.LaunchWords`) and its (stream, packed values...); neither array nor kernel is held. Launches repeated with the very same
+    values stand once.
     """
 
     last: Any = None
     """The values noted last; compared by identity."""
-    launches: deque[tuple[Any, tuple[Any, ...]]] = deque(maxlen=16)
+    launches: deque[tuple[LaunchWords, tuple[Any, ...]]] = deque(maxlen=16)
 
-    def note(self, prepared: Any, values: tuple[Any, ...]) -> None:
+    def note(self, told: LaunchWords, values: tuple[Any, ...]) -> None:
         self.last = values
-        self.launches.append((prepared, values))
+        self.launches.append((told, values))
 
     def clear(self) -> None:
         self.last = None
@@ -59,7 +63,7 @@ class _Recent:
         return list(dict.fromkeys(place for place in found if place is not None))
 
     def describe(self) -> str:
-        return "; ".join(prepared.describe(values[1:]) for prepared, values in self.launches) or "none by fa4dsl"
+        return "; ".join(told.describe(values[1:]) for told, values in self.launches) or "none by fa4dsl"
 
 
 recent = _Recent()

@@ -22,7 +22,7 @@ def make_room(kernel: LoadedKernel, options: LaunchOptions) -> None:
 
     Raises R063, R064.
     """
-    manifest = kernel.artifact.manifest
+    manifest = kernel.manifest
     threads = prod(manifest.block)
     if threads > kernel.max_threads:
         fail("R064", manifest.place, kernel=manifest.name, threads=threads, registers=kernel.registers, limit=kernel.max_threads)
@@ -47,12 +47,12 @@ def make_room(kernel: LoadedKernel, options: LaunchOptions) -> None:
 
 def check_fit(kernel: LoadedKernel, grid: Extents, options: LaunchOptions) -> None:
     """A cluster must be able to be resident, and a cooperative grid as a whole. Raises R062, R065, R066."""
-    manifest = kernel.artifact.manifest
+    manifest = kernel.manifest
     threads = prod(manifest.block)
     cluster = prod(options.cluster)
     with current_context(kernel.gpu):
         if cluster > 1:
-            if cluster > PORTABLE_CLUSTER and not kernel.artifact.static_cluster:
+            if cluster > PORTABLE_CLUSTER and not kernel.static_cluster:
                 most = largest_cluster(kernel, options)
                 if cluster > most:
                     fail(
@@ -74,7 +74,7 @@ def check_fit(kernel: LoadedKernel, grid: Extents, options: LaunchOptions) -> No
 
 def blocks_per_sm(kernel: LoadedKernel, options: LaunchOptions) -> int:
     """CTAs resident on one SM, clusters aside (cuOccupancyMaxActiveBlocksPerMultiprocessor)."""
-    threads = prod(kernel.artifact.manifest.block)
+    threads = prod(kernel.manifest.block)
     return int(call("cuOccupancyMaxActiveBlocksPerMultiprocessor", kernel.function, threads, options.dynamic_shared_bytes))
 
 
@@ -94,7 +94,7 @@ def largest_cluster(kernel: LoadedKernel, options: LaunchOptions) -> int:
 
     A kernel whose PTX fixes its cluster has that one or none.
     """
-    if kernel.artifact.static_cluster:
+    if kernel.static_cluster:
         return prod(options.cluster) if active_clusters(kernel, options.cluster, options) else 0
     attribute = driver().CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     call("cuFuncSetAttribute", kernel.function, attribute, 1)
@@ -105,7 +105,7 @@ def _config(kernel: LoadedKernel, grid: Extents, options: LaunchOptions, with_cl
     cu = driver()
     config = cu.CUlaunchConfig()
     config.gridDimX, config.gridDimY, config.gridDimZ = grid
-    config.blockDimX, config.blockDimY, config.blockDimZ = kernel.artifact.manifest.block
+    config.blockDimX, config.blockDimY, config.blockDimZ = kernel.manifest.block
     config.sharedMemBytes = options.dynamic_shared_bytes
     if with_cluster:
         attribute = cu.CUlaunchAttribute()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
+import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +21,20 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.manifest import Manifest
 
 _LOG_SIZE = 16 << 10
-_loading = threading.Lock()
+loading = threading.RLock()
+"""Held while kernels are loaded and unloaded, and while the driver is asked about one."""
+without_artifact: list[LoadedKernel] = []
+"""Kernels whose artifacts have been collected."""
 
 
 @dataclass(frozen=True)
 class LoadedKernel:
     """Function attributes as the driver reports them: registers a thread, threads that can run, static shared and local bytes."""
 
-    artifact: Artifact
+    artifact: weakref.ref[Artifact]
+    """Weak: an artifact that nobody has any more leaves its modules to `unload_collected`."""
+    manifest: Manifest
+    static_cluster: bool
     gpu: Gpu
     module: Any
     function: Any
@@ -36,6 +44,9 @@ class LoadedKernel:
     local_bytes: int
     prepared: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
     """Prepared launches by grid and options (`cuda.launch`)."""
+    launches: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet, repr=False, compare=False)
+    """All prepared launches that may still launch, also those no longer kept in `prepared`."""
+    process: int = field(default_factory=os.getpid)
 
     @property
     def handle(self) -> int:
@@ -50,11 +61,21 @@ def load_kernel(artifact: Artifact, ordinal: int | None = None) -> LoadedKernel:
     device = gpu(ordinal)
     found: LoadedKernel | None = artifact._kernels.get(device.ordinal)
     if found is None or found.gpu is not device:
-        with _loading:
+        with loading:
             found = artifact._kernels.get(device.ordinal)
             if found is None or found.gpu is not device:
-                found = artifact._kernels[device.ordinal] = _load(artifact, device)
+                found = _load(artifact, device)
+                if not artifact._kernels:
+                    weakref.finalize(artifact, collected, artifact._kernels).atexit = False
+                artifact._kernels[device.ordinal] = found
     return found
+
+
+def collected(kernels: dict[int, LoadedKernel]) -> None:
+    """The artifact is gone, and with it all that could launch; its modules wait for `unload_collected`. This runs wherever garbage is found, so it does
+    nothing else."""
+    without_artifact.extend(kernels.values())
+    kernels.clear()
 
 
 def _load(artifact: Artifact, device: Gpu) -> LoadedKernel:
@@ -80,7 +101,9 @@ def _load(artifact: Artifact, device: Gpu) -> LoadedKernel:
                 return int(call("cuFuncGetAttribute", getattr(cu.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}"), function))
 
             return LoadedKernel(
-                artifact,
+                weakref.ref(artifact),
+                manifest,
+                artifact.static_cluster,
                 device,
                 module,
                 function,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.cuda.device import current_context, gpu
 from fa4dsl.runtime.cuda.driver import STICKY, entry, raise_fault, raw_launch, recent, status_text, synchronize
 from fa4dsl.runtime.cuda.fast_arguments import on_gpu, packed
 from fa4dsl.runtime.cuda.fit import check_fit, make_room
-from fa4dsl.runtime.cuda.kernel import LoadedKernel, load_kernel
+from fa4dsl.runtime.cuda.kernel import LoadedKernel, load_kernel, loading
 from fa4dsl.runtime.cuda.pack import ParameterBlock, pointer_to
 from fa4dsl.runtime.cuda.stream import current_stream
 from fa4dsl.runtime.diagnostics import Fa4dslError, fail
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
     from fa4dsl.runtime.arguments import Checked
     from fa4dsl.runtime.artifact import Artifact
+    from fa4dsl.runtime.manifest import Manifest
 
 WRONG_CONTEXT = frozenset({201, 400})
 """CUDA_ERROR_INVALID_CONTEXT and INVALID_HANDLE: what a launch says when this thread has no context, or another GPU's."""
@@ -28,34 +32,64 @@ class PreparedLaunch:
     """Artifact, grid and options on one GPU: checked, loaded, with its launch memory written but for stream and values.
 
     Launching neither synchronises nor allocates on the GPU, so it can be captured. Safe to use from several threads: a launch takes one of `blocks`,
-    and puts it back.
+    and puts it back. So a launch is in the driver's hands only while a block is missing, and none begins once `retire` has them all.
     """
 
     def __init__(self, kernel: LoadedKernel, grid: Extents, options: LaunchOptions) -> None:
         self.kernel = kernel
         self.grid = grid
         self.options = options
-        self.manifest = kernel.artifact.manifest
-        self.function = pointer_to(kernel.handle)
-        self.blocks = [self.new_block()]
+        self.manifest = kernel.manifest
+        self.told = LaunchWords(kernel.manifest, grid)
+        self.blocks: list[ParameterBlock] = []
+        self._function = pointer_to(kernel.handle)
+        self._made = 0
+        self._retired = False
+        self._guard = threading.Lock()
         raw_launch()
+        kernel.launches.add(self)
 
-    def new_block(self) -> ParameterBlock:
-        return ParameterBlock(self.manifest.parameters, self.grid, self.manifest.block, self.options, self.function)
+    def new_block(self) -> ParameterBlock | None:
+        """For a launch while others have the blocks there are; None when the kernel has been unloaded."""
+        with self._guard:
+            if self._retired:
+                return None
+            self._made += 1
+        return ParameterBlock(self.manifest.parameters, self.grid, self.manifest.block, self.options, self._function)
+
+    def retire(self, seconds: float) -> bool:
+        """Lets no further launch begin, and waits for those in the driver's hands; False where one stays there longer."""
+        with self._guard:
+            self._retired = True
+        end = time.monotonic() + seconds
+        while self._made:
+            try:
+                self.blocks.pop()
+                self._made -= 1
+            except IndexError:
+                if time.monotonic() > end:
+                    return False
+                time.sleep(1e-4)
+        return True
 
     def launch_values(self, stream: int, values: Sequence[Any]) -> None:
         """Launches with packed values on a stream's handle. Raises R074, R075, R080."""
         try:
-            block = self.blocks.pop()
+            block: ParameterBlock | None = self.blocks.pop()
         except IndexError:
-            # Another thread is launching this very kernel: it has the block.
             block = self.new_block()
+        if block is None:
+            # Unloaded since it was prepared, by another thread: the caller's artifact loads it again.
+            artifact = self.kernel.artifact()
+            assert artifact is not None
+            prepared_for(artifact, self.grid, self.options, self.kernel.gpu.ordinal).launch_values(stream, values)
+            return
         block.write(stream, values)
         status = entry.launch(*block.arguments)
         if status:
             self.failed(status, block)
         self.blocks.append(block)
-        recent.note(self, (stream, *values))
+        recent.note(self.told, (stream, *values))
 
     def failed(self, status: int, block: ParameterBlock) -> None:
         """A thread without a context, or with another GPU's, launches under the kernel's own; any other refusal is raised (R075, R080)."""
@@ -70,8 +104,16 @@ class PreparedLaunch:
         name, text = status_text(status)
         fail("R080", self.manifest.place, kernel=self.manifest.name, grid=self.grid, status=name, text=text)
 
+
+@dataclass(frozen=True)
+class LaunchWords:
+    """A launch for messages. Kept beside its values after the kernel is gone."""
+
+    manifest: Manifest
+    grid: Extents
+
     def describe(self, values: Sequence[Any]) -> str:
-        """A launch for a message: the kernel, its grid and arguments. Memory is told by address, for the arrays are not kept."""
+        """The kernel, its grid and arguments. Memory is told by address, for the arrays are not kept."""
         words = []
         for parameter, value in zip(self.manifest.parameters, values, strict=True):
             if parameter.kind == "tensor_map":
@@ -91,14 +133,22 @@ def prepared_for(artifact: Artifact, grid: Extents, options: LaunchOptions, ordi
     key = (grid, options)
     found: PreparedLaunch | None = kernel.prepared.get(key)
     if found is None:
-        check_grid(artifact.manifest.name, grid, options.cluster, artifact.manifest.place)
-        with current_context(kernel.gpu):
-            make_room(kernel, options)
-        check_fit(kernel, grid, options)
-        if len(kernel.prepared) >= PREPARED_KEPT:
-            kernel.prepared.clear()
-        found = kernel.prepared[key] = PreparedLaunch(kernel, grid, options)
+        # As one step against unloading, which must see every launch that is prepared.
+        with loading:
+            kernel = load_kernel(artifact, ordinal)
+            found = kernel.prepared.get(key) or _prepare(kernel, grid, options)
+            if len(kernel.prepared) >= PREPARED_KEPT:
+                kernel.prepared.clear()
+            kernel.prepared[key] = found
     return found
+
+
+def _prepare(kernel: LoadedKernel, grid: Extents, options: LaunchOptions) -> PreparedLaunch:
+    check_grid(kernel.manifest.name, grid, options.cluster, kernel.manifest.place)
+    with current_context(kernel.gpu):
+        make_room(kernel, options)
+    check_fit(kernel, grid, options)
+    return PreparedLaunch(kernel, grid, options)
 
 
 def launch_on_gpu(

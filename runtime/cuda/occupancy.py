@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.cuda.device import current_context
 from fa4dsl.runtime.cuda.fit import active_clusters, blocks_per_sm, largest_cluster, make_room
-from fa4dsl.runtime.cuda.kernel import load_kernel
+from fa4dsl.runtime.cuda.kernel import load_kernel, loading
 from fa4dsl.runtime.launch import make_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fa4dsl.runtime.artifact import Artifact
+    from fa4dsl.runtime.cuda.kernel import LoadedKernel
+    from fa4dsl.runtime.launch import LaunchOptions
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,12 @@ def occupancy(
 ) -> Occupancy:
     """Asks the driver (cuOccupancyMaxActiveClusters and ...BlocksPerMultiprocessor). Loads the kernel. Raises R062 to R064 and R068 to R076."""
     options = make_options(artifact, cluster, dynamic_shared_bytes)
-    kernel = load_kernel(artifact, device)
+    with loading:
+        kernel = load_kernel(artifact, device)
+        return _occupancy(kernel, options)
+
+
+def _occupancy(kernel: LoadedKernel, options: LaunchOptions) -> Occupancy:
     with current_context(kernel.gpu):
         make_room(kernel, options)
         per_sm = blocks_per_sm(kernel, options)
@@ -60,7 +67,8 @@ def occupancy(
 def max_cluster(artifact: Artifact, *, dynamic_shared_bytes: int | None = None, device: int | None = None) -> int:
     """CTAs in the largest cluster that a GPU runs of this kernel, non-portable sizes included. Raises R063, R064 and R068 to R076."""
     options = make_options(artifact, None, dynamic_shared_bytes)
-    kernel = load_kernel(artifact, device)
-    with current_context(kernel.gpu):
-        make_room(kernel, options)
-        return largest_cluster(kernel, options)
+    with loading:
+        kernel = load_kernel(artifact, device)
+        with current_context(kernel.gpu):
+            make_room(kernel, options)
+            return largest_cluster(kernel, options)

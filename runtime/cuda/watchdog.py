@@ -43,7 +43,7 @@ def timed_launch(
                 kernel=name,
                 seconds=limit,
                 state=state,
-                arguments=prepared.describe(values),
+                arguments=prepared.told.describe(values),
                 notes=(_barriers(prepared) if waiting is None else ("it waits as follows:", *waiting.lines())) if began else (),
             )
         synchronize(stream)

@@ -10,7 +10,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 static __thread CUcontext current;
-static int launch_status, launches, wait_record, host_memory, sync_status, pending, resident = 7, encode_status, capturing, dynamic_limit = 49152, need_context;
+static int launch_status, launches, modules, stale, wait_record, host_memory, sync_status, pending, resident = 7, encode_status, capturing, dynamic_limit = 49152, need_context;
 /* What this GPU and its kernels are like, for the catalogue's examples: launches above so many CTAs fault, or never end; threads a block may have;
    CTAs that a GPC holds; rows of a box; bytes of memory (0: as much as there is). */
 static int fault_above, hang_above, max_threads = 1024, gpc_ctas = 16, box_rows = 256, memory_bytes;
@@ -78,6 +78,22 @@ EXPORT CUresult cuCtxGetDevice(CUdevice *device) {
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) { return CUDA_SUCCESS; }
+/* A module, which is its function too. Unloaded ones are kept, so that a launch of one is seen. */
+static struct module { int narrow, unloaded; } library = {0, 0};
+static CUmodule new_module(int narrow) {
+    struct module *made = calloc(1, sizeof *made);
+    made->narrow = narrow;
+    modules++;
+    return (CUmodule)made;
+}
+EXPORT int stub_modules(void) { return modules; }
+EXPORT int stub_stale(void) { return stale; }
+EXPORT CUresult cuModuleUnload(CUmodule module) {
+    modules--;
+    ((struct module *)module)->unloaded = 1;
+    return CUDA_SUCCESS;
+}
+EXPORT CUresult cuCtxSynchronize(void) { return sync_status ? sync_status : capturing ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS; }
 EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
     const char *text = image;
     if (strstr(text, ".version 9.9")) {
@@ -88,18 +104,18 @@ EXPORT CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
         snprintf(values[0], 100, "line 9; error: not an instruction");
         return CUDA_ERROR_INVALID_PTX;
     }
-    *module = (CUmodule)(strstr(text, ".maxntid 64") ? 0x2064l : 0x2000l);
+    *module = new_module(strstr(text, ".maxntid 64") != 0);
     return CUDA_SUCCESS;
 }
 /* Machine code: an ELF image, here with a word that says whether this driver takes it. */
 EXPORT CUresult cuModuleLoadData(CUmodule *module, const void *image) {
-    *module = (CUmodule)0x2000l;
+    *module = new_module(0);
     return strstr(image, "from the future") ? CUDA_ERROR_NO_BINARY_FOR_GPU : CUDA_SUCCESS;
 }
 /* cuda-core's way to a kernel, for launches beside ours. */
-EXPORT CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *options, void **values, unsigned count, CUlibraryOption *library_options,
+EXPORT CUresult cuLibraryLoadData(CUlibrary *found, const void *code, CUjit_option *options, void **values, unsigned count, CUlibraryOption *library_options,
                                   void **library_values, unsigned library_count) {
-    *library = (CUlibrary)0x2000l;
+    *found = (CUlibrary)&library;
     return CUDA_SUCCESS;
 }
 EXPORT CUresult cuLibraryUnload(CUlibrary library) { return CUDA_SUCCESS; }
@@ -108,7 +124,7 @@ EXPORT CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel) { *libra
 EXPORT CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *size) { return CUDA_ERROR_INVALID_VALUE; }
 EXPORT CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) { *function = (CUfunction)module; return CUDA_SUCCESS; }
 EXPORT CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
-    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? (function == (CUfunction)0x2064l ? 64 : max_threads)
+    *value = attribute == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK ? (((struct module *)function)->narrow ? 64 : max_threads)
            : attribute == CU_FUNC_ATTRIBUTE_NUM_REGS ? 32
            : attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ? dynamic_limit : 0;
     return CUDA_SUCCESS;
@@ -142,6 +158,7 @@ EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction functi
     if (fault_above && config->gridDimX > (unsigned)fault_above) sync_status = CUDA_ERROR_ILLEGAL_ADDRESS;
     if (hang_above && config->gridDimX > (unsigned)hang_above) pending = 2;
     if (launch_status) { int status = launch_status; launch_status = 0; return status; }
+    if (((struct module *)function)->unloaded) stale++;
     launches++;
     if (wait_record) {
         /* A kernel whose third parameter holds records of waits: thread 5 waits at this number, parity 1, barrier 2, with 1 of 3 arrivals pending. */

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import gc
 import logging
 import os
 import subprocess
@@ -196,6 +199,66 @@ def test_a_process_that_dies_holds_no_lock(tmp_path: Path) -> None:
     assert subprocess.run([*command, "die"], timeout=60).returncode == 3
     assert subprocess.run(command, capture_output=True, text=True, timeout=60).stdout == "kernel\n"
     assert mark.read_text() == "built\n" * 2
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EIO, errno.ESTALE, errno.EOPNOTSUPP])
+@pytest.mark.parametrize("failing", ["taking", "giving back"])
+def test_file_systems_whose_locks_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, failing: str) -> None:
+    flock = fcntl.flock
+    failed = 0
+
+    def broken(descriptor: int, operation: int) -> None:
+        nonlocal failed
+        if (operation == fcntl.LOCK_UN) == (failing == "giving back"):
+            failed += 1
+            raise OSError(number, os.strerror(number))
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", broken)
+    kept = Cache(tmp_path).cached(key(), make)
+    assert kept == make() and failed
+    # The entry is whole, and another process finds it.
+    assert Cache(tmp_path).cached(key(), never) == make()
+
+
+UNLOCKED = """
+import errno, fcntl, os, sys, time
+from pathlib import Path
+from fa4dsl.runtime import Artifact, Manifest
+from fa4dsl.runtime.cache import Cache
+def no_locks(descriptor, operation):
+    raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+fcntl.flock = no_locks
+folder, mark, count = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+def build():
+    # All are here before the first goes on, so all compile.
+    (mark / str(os.getpid())).touch()
+    while len(list(mark.iterdir())) < count:
+        time.sleep(0.01)
+    return Artifact(Manifest("kernel", "kernel", "sm_90a", (), (32, 1, 1)), ".version 8.6\\n.target sm_90a\\n.entry kernel() { ret; }\\n" + "/" * 100_000)
+print(len(Cache(folder).cached("f" * 64, build).ptx))
+"""
+
+
+def test_without_locks_all_compile_and_nothing_is_damaged(tmp_path: Path) -> None:
+    folder, mark = tmp_path / "cache", tmp_path / "mark"
+    mark.mkdir()
+    command = [sys.executable, "-c", UNLOCKED, str(folder), str(mark), "3"]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    sizes = {process.communicate(timeout=60)[0] for process in processes}
+    assert len(sizes) == 1 and len(list(mark.iterdir())) == 3
+    cache = Cache(folder)
+    assert cache.cached("f" * 64, never).manifest.name == "kernel" and cache.damaged == 0
+    assert [path.name for path in folder.iterdir() if not path.name.endswith(".lock")] == ["f" * 64 + ".fa4"]
+
+
+def test_an_artifact_that_nobody_has_is_not_kept_in_memory(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    held = cache.cached(key(), make)
+    assert cache.cached(key(), never) is held
+    del held
+    gc.collect()
+    assert not cache._memory and cache.cached(key(), never) == make()
 
 
 def test_the_default_cache(cache_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

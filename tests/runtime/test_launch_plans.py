@@ -23,7 +23,7 @@ stub = ctypes.CDLL("libcuda.so.1")
 made = []
 make_plan = plans.make_plan
 def counted(*arguments):
-    made.append(arguments)
+    made.append(1)
     return make_plan(*arguments)
 plans.make_plan = counted
 
@@ -245,3 +245,107 @@ threads = [threading.Thread(target=work, args=(item,)) for item in sets]
 
 def test_a_launch_says_what_it_is(library: Path) -> None:
     assert run(library, "print(count[1].__name__, count[1] is count[1], sorted(count.launchers))") == ["launch of count True [1]"]
+
+
+def test_unloading(library: Path) -> None:
+    printed = run(
+        library,
+        """
+import gc
+from fa4dsl.runtime import Artifact, unload_collected
+x, out = Tensor((128,)), Tensor((128,))
+kernel = count[1]
+assert count.unload() == 0
+kernel(x, out, 1)
+kernel(x, out, 1)
+print(stub.stub_modules(), count.unload(), stub.stub_modules(), count.unload())
+# A launcher that is held loads the kernel again, and so does a new one.
+kernel(x, out, 1)
+count[1](x, out, 2)
+kernel(x, out, 3)
+print(stub.stub_modules(), len(made))
+second = (Tensor((128,), device=1), Tensor((128,), device=1))
+kernel(*second, 1)
+print(stub.stub_modules(), count.unload(), stub.stub_modules())
+with Artifact(count.manifest, count.ptx) as short:
+    short[2](x, out, 1)
+    print(stub.stub_modules())
+print(stub.stub_modules())
+# Nothing is unloaded by itself; what nobody has any more, when it is asked for.
+def use():
+    Artifact(count.manifest, count.ptx)[1](x, out, 1)
+    Artifact(count.manifest, count.ptx)[1](x, out, 1)
+use()
+held = Artifact(count.manifest, count.ptx)[3]
+held(x, out, 1)
+gc.collect()
+print(stub.stub_modules(), unload_collected(), stub.stub_modules(), unload_collected())
+held(x, out, 1)
+# Many grids: a launcher whose preparation is no longer kept must not launch what has been unloaded.
+first = count[1]
+first(x, out, 1)
+for grid in range(2, 1100):
+    count[grid](x, out, 1)
+count.unload()
+first(x, out, 1)
+stub.stub_set(b"capturing", 1)
+print(code(count.unload))
+stub.stub_set(b"capturing", 0)
+first(x, out, 1)
+print(unload_collected(), stub.stub_stale())
+del held
+""",
+        STUB_QUIET="1",
+    )
+    assert printed == ["1 1 0 0", "1 3", "2 2 0", "1", "0", "3 2 1 0", "R102", "1 0"]
+
+
+def test_no_launch_of_a_kernel_that_another_thread_unloads(library: Path) -> None:
+    printed = run(
+        library,
+        """
+import time
+x, out = Tensor((128,)), Tensor((128,))
+kernel = count[1]
+kernel(x, out, 0)
+sys.setswitchinterval(1e-5)
+ended = False
+launched = [0] * 4
+def work(number):
+    while not ended:
+        kernel(x, out, number)
+        count[1 + number](x, out, launched[number])
+        launched[number] += 1
+threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+[thread.start() for thread in threads]
+for _ in range(40):
+    count.unload()
+    time.sleep(0.002)
+ended = True
+[thread.join() for thread in threads]
+count.unload()
+print(stub.stub_stale(), stub.stub_modules(), all(launched))
+""",
+        STUB_QUIET="1",
+    )
+    assert printed == ["0 0 True"]
+
+
+def test_a_forked_child_unloads_nothing_of_its_parent(library: Path) -> None:
+    printed = run(
+        library,
+        """
+import os
+x, out = Tensor((128,)), Tensor((128,))
+count[1](x, out, 1)
+child = os.fork()
+if child == 0:
+    print(count.unload(), stub.stub_modules())
+    sys.stdout.flush()
+    os._exit(0)
+os.waitpid(child, 0)
+print(stub.stub_modules())
+""",
+        STUB_QUIET="1",
+    )
+    assert printed == ["1 1", "1"]

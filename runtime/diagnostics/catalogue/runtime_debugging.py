@@ -17,4 +17,11 @@ ENTRIES: tuple[Entry, ...] = (
         "compile it with @kernel(debug_waits=True), kernel.with_options(debug_waits=True) or --debug-waits",
         "Shared memory, where mbarriers lie, cannot be read from outside a kernel: it must tell itself what it waits for. That costs time, so it is asked for.",
     ),
+    Entry(
+        "R102",
+        "The kernel cannot be unloaded now",
+        "{kernel} cannot be unloaded: {problem}",
+        "unload it when no stream is captured and no thread launches it",
+        "Its code must stay on the GPU as long as a launch may need it. It stays loaded; fa4dsl.runtime.unload_collected tries again.",
+    ),
 )
