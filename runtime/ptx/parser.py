@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.diagnostics import Location, fail
+from fa4dsl.runtime.ptx.aliases import rename
 from fa4dsl.runtime.ptx.cursor import Cursor
 from fa4dsl.runtime.ptx.declaration import linkage, parameters, skip_braces, variable
 from fa4dsl.runtime.ptx.expression import integer
@@ -30,6 +31,8 @@ class _Parser:
         self.cursor = Cursor(tokenize(text, name), name)
         self.module = Module(name)
         self.files: dict[int, str] = {}
+        self.aliases: dict[str, str] = {}
+        """Other names of functions."""
         for number, first, second in _FILE.findall(text):
             self.files[int(number)] = f"{first}/{second}" if second else first
 
@@ -44,6 +47,8 @@ class _Parser:
             self.top(token.text)
         if not self.module.target:
             fail("S001", Location(self.name, 1), what="no .target directive: this is not a PTX file", line=1)
+        if self.aliases:
+            rename(self.module, self.aliases)
         return self.module
 
     def top(self, text: str) -> None:
@@ -92,8 +97,12 @@ class _Parser:
         text = cursor.peek().text
         if text in (".entry", ".func"):
             self.function(external)
-        elif text in (".alias", ".weak"):
-            fail("S002", Location(self.name, cursor.peek().line), what=text, line=cursor.peek().line)
+        elif text == ".alias":
+            cursor.next()
+            alias = cursor.word().text
+            cursor.expect(",")
+            self.aliases[alias] = cursor.word().text
+            cursor.expect(";")
         elif text in _SPACES:
             for item in variable(cursor, external):
                 self.module.variables[item.name] = item

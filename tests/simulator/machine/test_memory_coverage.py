@@ -437,3 +437,40 @@ def test_what_is_not_modelled_is_named(line: str) -> None:
     assert report.verdict == "incomplete"
     assert line.split(" ")[0].rstrip(";") in report.findings[0].diagnostic.message
     assert report.findings[0].diagnostic.frames[0].location.line
+
+
+def test_aliases_of_functions() -> None:
+    """A second name, called directly and through a table of addresses."""
+    before = """.func (.param .b32 y) once(.param .b32 x) { .reg .b32 a; ld.param.b32 a, [x]; add.u32 a, a, 7; st.param.b32 [y], a; ret; }
+.func (.param .b32 y) again(.param .b32 x);
+.alias again, once;
+.global .align 8 .u64 table[1] = {again};"""
+    body = """
+{ .param .b32 x; .param .b32 y; st.param.b32 [x], %r1; call (y), again, (x); ld.param.b32 %r5, [y]; }
+mov.u64 %rd4, table; cvta.global.u64 %rd4, %rd4; ld.global.u64 %rd5, [%rd4];
+{ how: .callprototype (.param .b32 _) _ (.param .b32 _);
+  .param .b32 x; .param .b32 y; st.param.b32 [x], %r5; call (y), %rd5, (x), how; ld.param.b32 %r5, [y]; }
+st.global.u32 [%rd3], %r5;
+"""
+    words, report = run(body, before=before)
+    assert report.verdict == "clean", report.text()
+    assert words.tolist() == [thread + 14 for thread in range(32)]
+
+
+def test_wmma_is_checked() -> None:
+    """The accesses of wmma.load and wmma.store are each lane's own: shared memory that another warp wrote needs a barrier."""
+    body = """
+    mov.u32 %r5, tile; shl.b32 %r6, %r1, 4; add.u32 %r7, %r5, %r6; mov.b32 %r8, 0; st.shared.v4.b32 [%r7], {{%r8, %r8, %r8, %r8}};
+    {meet}
+    setp.lt.u32 %p1, %r1, 32; @!%p1 bra done;
+    wmma.load.c.sync.aligned.row.m16n16k16.shared.f32 {{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}}, [tile];
+    wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%rd1], {{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}};
+done:
+"""
+    before = ".shared .align 128 .b8 tile[1024];"
+    _, report = run(body.format(meet="bar.sync 0;"), threads=64, words=256, before=before, check=True)
+    assert report.verdict == "clean", report.text()
+    _, report = run(body.format(meet=""), threads=64, words=256, before=before, check=True)
+    assert codes(report) == ["S020"]
+    _, report = run(body.format(meet="bar.sync 0;"), threads=64, words=255, before=before, check=True)
+    assert codes(report) == ["S010"]
