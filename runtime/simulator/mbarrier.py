@@ -37,6 +37,7 @@ class Mbarrier:
     done_tokens: list[Token] = field(default_factory=list)
     """Of the last completed phase."""
     arrivals: list[Arrival] = field(default_factory=list)
+    done_arrivals: list[Arrival] = field(default_factory=list)
     waiting: list[Ints] = field(default_factory=list)
     consumed: int = -1
     """The latest phase that some wait has found complete."""
@@ -211,7 +212,8 @@ class Mbarriers:
                 self.machine.trace.completed(("mbarrier", barrier.address, 0), barrier.phase, barrier.waiting)
             barrier.phase += 1
             barrier.pending = barrier.expected
-            barrier.done_tokens, barrier.tokens, barrier.arrivals = barrier.tokens, [], []
+            barrier.done_tokens, barrier.tokens = barrier.tokens, []
+            barrier.done_arrivals, barrier.arrivals = barrier.arrivals, []
             waiting, barrier.waiting = barrier.waiting, []
             for threads in waiting:
                 # some may have been woken spuriously in between
@@ -265,4 +267,5 @@ class Mbarriers:
             tuple(barrier.arrivals),
             barrier.initialised,
             barrier.consumed,
+            tuple(barrier.done_arrivals),
         )

@@ -42,6 +42,8 @@ class BarrierState:
     initialised: Instruction | None = None
     consumed: int | None = None
     """mbarrier: the latest phase that some wait has found complete, -1 if none."""
+    before: tuple[Arrival, ...] = ()
+    """mbarrier: arrivals of the phase that completed last."""
 
 
 @dataclass(frozen=True)

@@ -211,7 +211,7 @@ CHECK: tuple[Entry, ...] = (
     Entry(
         "S046",
         "a relaxed synchronisation that orders nothing",
-        "race on {where}: the {first} on {first_line} and the {second} on {second_line} meet at a barrier, but its {relaxed} on {sync_line} is relaxed and orders no memory access",
+        "race on {where}: the {first} on {first_line} and the {second} on {second_line} are not ordered: the {relaxed} on {sync_line} between them is relaxed and orders no memory access",
         "drop .relaxed, or add fence.acq_rel of sufficient scope beside it",
         "barrier.cluster.arrive.relaxed and relaxed mbarrier operations order execution, not memory: without a fence.acq_rel of sufficient scope before the arrive (and after a relaxed wait) earlier "
         "accesses are not visible to others (PTX ISA 8.8, 9.7.13.3).",

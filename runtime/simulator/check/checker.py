@@ -47,6 +47,7 @@ class HappensBefore(AsynchronousEvents):
         threads = threads.astype(np.int32, copy=False)
         known: list[Knowledge] = list(tokens)  # type: ignore[arg-type]
         if site.name == "mbarrier":
+            self.causes.waited[threads] = self._site(site) + 1
             for token in known:
                 if isinstance(token, ReleaseToken):
                     self.peers.observed(threads, token)

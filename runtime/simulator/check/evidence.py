@@ -14,6 +14,8 @@ from fa4dsl.runtime.simulator.check.token import HB
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy.typing as npt
+
     from fa4dsl.runtime.diagnostics import Frame
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.clocks import Clocks
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.check.naming import Naming
     from fa4dsl.runtime.simulator.check.numbering import Threads
     from fa4dsl.runtime.simulator.check.sync import MissedEdge, Step, Synchronisation
+
+
+SIGNALLING = frozenset({"tma_load", "bulk_load", "bulk_push", "bulk_reduce", "st_async", "red_async"})
+"""Kinds whose completion an mbarrier tells."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,8 @@ class Evidence:
         self.sites = sites
         self.operations = operations
         self.first_operation = numbering.count + 1
+        self.waited = np.zeros(numbering.count, np.int32)
+        """By thread: site number + 1 of its latest mbarrier wait that returned true."""
 
     # -- words
     def access(self, side: Side, address: int) -> Access:
@@ -119,22 +127,29 @@ class Evidence:
         return edge.token.knows(int(self.of.cluster[prior.thread]), int(self.of.column[prior.thread]), prior.side.epoch)
 
     def missed_edge(self, prior: Access, thread: int) -> MissedEdge | None:
-        """The latest join that did not happen and would have told `thread` of the prior access."""
+        """The latest join that did not happen and would have told `thread` of the prior access: one with a scope too narrow first, since a
+        fence or release stands there already."""
+        relaxed = None
         for edge in reversed(self.sync.missed):
+            if relaxed is not None and edge.why.startswith("relaxed"):
+                continue
             mine = edge.threads == thread
             if not mine.any():
                 known = self.clocks.knows(HB, np.full(len(edge.threads), thread, np.int32), edge.threads, edge.epochs)
                 if not known.any():
                     continue
             if self.token_knows(edge, prior):
-                return edge
-        return None
+                if not edge.why.startswith("relaxed"):
+                    return edge
+                relaxed = edge
+        return relaxed
 
-    def sibling_release(self, prior: Access, thread: int) -> Step | None:
-        """A release by another lane of the prior accessor's warp, after the access as far as is known, that `thread` has joined."""
+    def sibling_release(self, prior: Access, thread: int, around: int = 32) -> Step | None:
+        """A release by another lane of the prior accessor's warp, after the access as far as is known, that `thread` has joined.
+        `around`: threads of a warp, or of a CTA to look there."""
         if prior.operation is not None:
             return None
-        u, warp = prior.thread, self.of.warp[prior.thread]
+        u, group = prior.thread, self._group(np.array([prior.thread]), around)[0]
         begun = prior.side.epoch <= 1
         found = None
         for step in self.sync.steps:
@@ -147,10 +162,24 @@ class Evidence:
                 continue
             if not begun or step.kind.endswith("fence"):
                 continue
-            near = np.flatnonzero((self.of.warp[step.threads] == warp) & (step.threads != thread))
+            near = np.flatnonzero((self._group(step.threads, around) == group) & (step.threads != thread))
             if len(near) and self.clocks.knows(HB, np.full(len(near), thread, np.int32), step.threads[near], step.epochs[near]).any():
                 found = step
         return found
+
+    def _group(self, threads: npt.NDArray[np.int32], around: int) -> npt.NDArray[np.int32]:
+        return self.of.warp[threads] if around == 32 else self.of.cta[threads]
+
+    def stale_wait(self, operation: Operation, thread: int) -> bool:
+        """Whether `thread` is ordered after the issue of a copy on whose completion it did not wait, and knows of an earlier one there."""
+        of = np.array([operation.thread], np.int32)
+        issued = self.clocks.knows(HB, np.array([thread], np.int32), of, np.array([operation.epoch], np.int32))
+        return bool(issued[0]) and operation.kind in SIGNALLING and self.refilled(operation, thread)
+
+    def last_wait(self, thread: int) -> Instruction | None:
+        """The latest mbarrier wait of a thread that returned true."""
+        number = int(self.waited[thread])
+        return self.sites[number - 1] if number else None
 
     def informed(self, prior: Access, thread: int) -> int | None:
         """Another thread of the current accessor's CTA (same warp first) that does know of the prior access."""

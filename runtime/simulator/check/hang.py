@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.simulator.check.findings import build
 from fa4dsl.runtime.simulator.check.wait_graph import History, Party, WaitGraph
+from fa4dsl.runtime.simulator.frames import outermost
 
 if TYPE_CHECKING:
     from fa4dsl.runtime.diagnostics import Diagnostic
@@ -89,15 +90,22 @@ class HangExplainer(WaitGraph):
         if barrier.pending == 0 and barrier.transactions > 0:
             return [self._missing_bytes(party, barrier, name, got, expected)]
         if barrier.pending == 0 and barrier.transactions < 0:
-            mend = f"raise the expected bytes to {got} (expect_tx counts every byte that lands on this barrier)"
-            copies = [arrival.count for arrival in barrier.arrivals if arrival.kind == "bytes"]
+            copies = [arrival for arrival in barrier.arrivals if arrival.kind == "bytes"]
+            # A copy of one thread and line that came twice belongs to the next round.
+            round_bytes = sum({(outermost(copy.site), copy.threads): copy.count for copy in reversed(copies)}.values())
+            whole = round_bytes if expected < round_bytes < got else got
+            mend = f"raise the expected bytes to {whole} (expect_tx counts every byte that lands on this barrier)"
             if expected and len(copies) > 1 and got % expected == 0:
                 mend = (
                     f"{got // expected} copies of {expected} bytes landed in one phase: the next ones were issued before this one was consumed; let their issuer wait for the readers first (an 'empty' "
                     f"mbarrier, or a cluster barrier where they are in another CTA). If they belong to one phase, expect {got} bytes"
                 )
             return [Cause(1, "S052", party, f"{name}: {got} bytes have landed but only {expected} were expected", mend)]
-        if arrived == 0 and (got or expected) and not any(arrival.kind in ("arrive", "drop") for arrival in barrier.arrivals):
+        early = self._completed_early(party, barrier, name)
+        if early is not None:
+            return [early]
+        nobody = not any(arrival.kind in ("arrive", "drop") for arrival in barrier.arrivals)
+        if arrived == 0 and nobody and (expected or (got and not party.arrivers)):
             sites = [arrival.site for arrival in barrier.arrivals if arrival.kind == "expect_tx"]
             line = f" on {naming.line(sites[0])}" if sites else ""
             mend = (
@@ -149,6 +157,23 @@ class HangExplainer(WaitGraph):
                 )
             ]
         return [Cause(5, "S050", party, f"{name}: arrivals 0 of {barrier.expected}", self._no_arrival_mend(party, barrier))]
+
+    def _completed_early(self, party: Party, barrier: BarrierState, name: str) -> Cause | None:
+        """The phase before expected fewer bytes than its copies bring: it completed without some, which landed in this phase."""
+        before = {(outermost(copy.site), copy.threads) for copy in barrier.before if copy.kind == "bytes"}
+        late = [copy for copy in barrier.arrivals if copy.kind == "bytes" and (outermost(copy.site), copy.threads) not in before]
+        expects = [arrival for arrival in barrier.before if arrival.kind == "expect_tx"]
+        if barrier.transactions >= 0 or not late or not expects:
+            return None
+        naming = self.naming
+        expected, surplus = sum(arrival.count for arrival in expects), sum(copy.count for copy in late)
+        line = naming.line(expects[-1].site)
+        what = (
+            f"{name}: phase {barrier.phase - 1} expected {expected} bytes ({line}) and completed; {surplus} bytes of its copies ({naming.line(late[0].site)}) landed "
+            "afterwards, so its data were used too early and the count of the next phase is wrong"
+        )
+        mend = f"expect {expected + surplus} bytes on {line}: every copy that signals this barrier in a phase counts, those that other CTAs multicast too"
+        return Cause(0, "S052", party, what, mend)
 
     def _no_arrival_mend(self, party: Party, barrier: BarrierState) -> str:
         naming = self.naming
@@ -301,7 +326,8 @@ class HangExplainer(WaitGraph):
         )
         barrier = best.party.barrier
         if barrier is not None:
-            for arrival in barrier.arrivals:
+            # what completed the phase before matters only where it completed too early
+            for arrival in (*(barrier.before if "completed;" in best.what else ()), *barrier.arrivals):
                 words = {
                     "arrive": "arrives",
                     "drop": "arrives for the last time",
