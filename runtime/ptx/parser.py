@@ -15,6 +15,7 @@ from fa4dsl.runtime.ptx.instruction import Address, Instruction, Negated, Operan
 from fa4dsl.runtime.ptx.lexer import tokenize
 from fa4dsl.runtime.ptx.module import Function, Module
 from fa4dsl.runtime.ptx.operands import number_list, operand
+from fa4dsl.runtime.ptx.requirements import target_version
 from fa4dsl.runtime.ptx.scope import Scope
 
 if TYPE_CHECKING:
@@ -59,7 +60,13 @@ class _Parser:
             self.module.version = (int(major), int(minor or 0))
         elif text == ".target":
             cursor.next()
-            self.module.target = cursor.word().text
+            token = cursor.word()
+            self.module.target = token.text
+            needed, version = target_version(token.text), self.module.version
+            if (0, 0) < version < needed:
+                least, given = (f"{major}.{minor}" for major, minor in (needed, version))
+                place = Location(self.name, token.line)
+                fail("S062", place, line=token.line, mnemonic=f".target {token.text}", needed=least, version=given)
             while cursor.accept(","):
                 cursor.word()
         elif text == ".address_size":

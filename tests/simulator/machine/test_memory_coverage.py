@@ -400,6 +400,12 @@ def test_older_targets_and_versions(target: str, version: str, line: str, code: 
     assert caught.value.code == code
 
 
+def test_a_target_needs_its_version() -> None:
+    with pytest.raises(Fa4dslError, match=r"\.target sm_90a needs PTX ISA 8\.0, the file says \.version 7\.8") as caught:
+        parse(".version 7.8\n.target sm_90a\n.address_size 64\n")
+    assert caught.value.code == "S062"
+
+
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_90a"])
 def test_newer_targets_serve(target: str) -> None:
     report = simulate(kernel("redux.sync.add.u32 %r5, %r1, -1; st.global.u32 [%rd3], %r5;").replace("sm_90a", target), launch())
