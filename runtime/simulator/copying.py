@@ -157,9 +157,9 @@ def start(
 
 
 def start_stores(
-    machine: Machine, site: Instruction, numbers: Ints, places: Ints, size: int, signal: int, write: Callable[[], None]
+    machine: Machine, site: Instruction, kind: AsyncKind, numbers: Ints, places: Ints, size: int, signal: int, write: Callable[[], None]
 ) -> Operation:
-    """Issues one st.async of several threads that signal the same barrier, as one operation: `size` bytes at each of `places`."""
+    """Issues one st.async or red.async of several threads that signal the same barrier, as one operation: `size` bytes at each of `places`."""
     checker, grid = machine.checker, machine.grid
     thread, number = int(numbers[0]), None
     if checker is not None:
@@ -167,7 +167,7 @@ def start_stores(
         threads = grid.event_thread[numbers]
         remote = bool((grid.cta[numbers] != signal // grid.shared_stride).any())
         checker.mbarrier_access(site, threads, np.full(len(threads), signal + base, np.int64), "complete_tx", remote)
-        number = checker.store_begin(site, threads, places + base, size)
+        number = checker.store_begin(site, threads, kind, places + base, size)
     barrier = machine.mbarriers.find(site, thread, signal)
 
     def land(token: Token | None) -> None:
@@ -178,5 +178,6 @@ def start_stores(
             machine.mbarriers.complete(site, thread, signal, len(numbers) * size // parts, token)
 
     operation = Operation(site, thread, lambda: None, land, number)
-    tell_counters(machine, operation, "st_async", (), [shared_range(machine, places, size)])
+    if machine.measures is not None:
+        tell_counters(machine, operation, kind, (), [shared_range(machine, places, size)])
     return machine.asynchronous.issue(operation)

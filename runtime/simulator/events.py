@@ -143,8 +143,8 @@ class Checker(Protocol):
     def named_phase(self, site: Instruction, cta: int, barrier: int, tokens: Sequence[Token]) -> None:
         """A phase of a CTA's named barrier has completed with these arrivals (before their joins)."""
 
-    def warp_sync(self, site: Instruction, groups: Sequence[Ints]) -> None:
-        """bar.warp.sync (each group: the lanes that met): all-to-all order among them."""
+    def warp_sync(self, site: Instruction, groups: Sequence[Ints] | Ints) -> None:
+        """bar.warp.sync (each group: the lanes that met; whole warps may come as one array [warps, 32]): all-to-all order among them."""
 
     # -- asynchronous operations
     def async_begin(
@@ -165,8 +165,8 @@ class Checker(Protocol):
         `source_size` read by each. Returns one operation number for all; `async_waited` with that number completes it only for the threads that it names. Needs no
         `async_read_done`/`async_write_done` except through cp.async.mbarrier.arrive: there call `async_waited` for the thread, then take its `release` token."""
 
-    def store_begin(self, site: Instruction, threads: Ints, destinations: Ints, size: int) -> int:
-        """One st.async instruction executed by `threads`, all of which signal one mbarrier: `size` bytes at each shared destination, in the generic proxy.
+    def store_begin(self, site: Instruction, threads: Ints, kind: AsyncKind, destinations: Ints, size: int) -> int:
+        """One st.async or red.async instruction executed by `threads`, all of which signal one mbarrier: `size` bytes at each shared destination, in the generic proxy.
         Returns one operation number for all; its `async_write_done` publishes all the bytes."""
 
     def async_read_done(self, operation: int) -> None:

@@ -12,7 +12,7 @@ from fa4dsl.runtime.simulator.check.facts import Facts
 from fa4dsl.runtime.simulator.check.memory_check import Observer
 from fa4dsl.runtime.simulator.check.memory_events import MemoryEvents
 from fa4dsl.runtime.simulator.check.operations import GENERIC_KINDS, Operation
-from fa4dsl.runtime.simulator.check.shadow import W_AGENT, W_EPOCH, pack
+from fa4dsl.runtime.simulator.check.shadow import pack
 from fa4dsl.runtime.simulator.check.tensor_maps import MAP_BYTES
 from fa4dsl.runtime.simulator.check.token import Knowledge
 from fa4dsl.runtime.simulator.events import Range
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fa4dsl.runtime.ptx.instruction import Instruction
-    from fa4dsl.runtime.simulator.events import AsyncKind, SharedLayout, Token
+    from fa4dsl.runtime.simulator.check.shadow import Granules
+    from fa4dsl.runtime.simulator.events import AsyncKind, SharedLayout, Space, Token
 
-    Ints = npt.NDArray[Any]
+    Wide = npt.NDArray[np.int64]
 
 ATOMIC_KINDS = frozenset({"tma_reduce", "bulk_reduce", "red_async"})
 
@@ -45,17 +46,17 @@ class AsynchronousEvents(MemoryEvents):
     ) -> int:
         thread = int(thread)
         operation = Operation(
-            len(self.operations), kind, site, thread, None if group is None else np.asarray(group, np.int32), reads, writes, layouts
+            len(self.operations), kind, site, thread, None if group is None else np.asarray(group, np.int64), reads, writes, layouts
         )
         operation.epoch = int(self.clocks.epoch[thread])
         operation.source_ctas, operation.target_ctas = self._ctas(reads), self._ctas(writes)
         self.operations.append(operation)
         if kind == "prefetch":
             return operation.number
-        home = int(self.of.cta[thread])
-        if operation.target_ctas - {home}:
-            others = np.array(sorted(operation.target_ctas - {home}), np.int32)
-            self.peers.access(site, np.full(len(others), thread, np.int32), others, f"a {operation.words}", asynchronous=True)
+        away = [target for target in operation.target_ctas if not self.peers.runs(thread, target)]
+        if away:
+            others = np.array(sorted(away), np.int64)
+            self.peers.access(site, np.full(len(others), thread, np.int64), others, f"a {operation.words}", asynchronous=True)
         if kind == "wgmma":
             self.tiles.wgmma(operation, self.spaces["shared"].shadow, self.operations, self.first_operation)
         elif layouts:
@@ -73,11 +74,8 @@ class AsynchronousEvents(MemoryEvents):
 
     def _read_map(self, operation: Operation, address: int) -> None:
         """A tensor map in memory that the kernel has written: read by the copy until it has completed. Its own proxy fence is checked elsewhere."""
-        check = self.spaces["global"]
-        granules = check.shadow.index(np.array([address], np.int64), MAP_BYTES).reshape(-1)
-        agents = np.full(len(granules), self.first_operation + operation.number, np.int32)
-        observer = Observer(agents, np.full(len(granules), operation.thread, np.int32))
-        check.read(observer, granules, pack(self._site(operation.site), 0, False, 1, False), np.zeros(len(granules), np.int32))
+        granules = self._reached(operation, "global", np.array([address], np.int64), MAP_BYTES, False)
+        self.spaces["global"].read(self._observer(operation, granules), granules, pack(self._site(operation.site), 0, False, 1, False))
 
     def _parts(self, operation: Operation) -> list[Operation]:
         """A multicast completes in each destination CTA by itself: one operation for each, the first of them `operation`."""
@@ -96,75 +94,79 @@ class AsynchronousEvents(MemoryEvents):
         return parts
 
     def _ctas(self, ranges: Sequence[Range]) -> frozenset[int]:
-        shared = [part.starts // self.stride for part in ranges if part.space == "shared" and len(part.starts)]
-        return frozenset(distinct(np.concatenate(shared))) if shared else frozenset()
+        found: set[int] = set()
+        for part in ranges:
+            if part.space == "shared" and len(part.starts):
+                found.update([int(part.starts[0]) // self.stride] if len(part.starts) == 1 else distinct(part.starts // self.stride))
+        return frozenset(found)
 
     def _async_range(self, operation: Operation, part: Range, write: bool) -> None:
         if not len(part.starts) or part.length <= 0:
             return
-        if part.space == "shared" and self.barriers.any_live:
-            barrier = self.barriers.touched(operation.site, part.starts, part.length)
-            if barrier is not None:
-                self.barriers.overwritten(operation.site, operation.thread, barrier, f"a {operation.words}", write)
-        check = self.spaces[part.space]
-        granules = check.shadow.index(part.starts, part.length).reshape(-1)
-        threads = np.full(len(granules), operation.thread, np.int32)
-        agents = np.full(len(granules), self.first_operation + operation.number, np.int32)
-        observer = Observer(agents, threads, operation.kind not in GENERIC_KINDS)
+        granules = self._reached(operation, part.space, part.starts, part.length, write)
+        observer = self._observer(operation, granules)
+        observer.asynchronous = operation.kind not in GENERIC_KINDS
         if operation.group is not None and operation.kind == "wgmma":
             observer.together = self.clocks.whole(operation.group)
             observer.cluster = int(self.of.cluster[operation.thread])
         atomic = operation.kind in ATOMIC_KINDS and write
         info = pack(self._site(operation.site), 3 if atomic else 0, atomic, 1, False)
-        epochs = np.zeros(len(granules), np.int32)
+        check = self.spaces[part.space]
         if write:
-            check.write(observer, granules, info, epochs)
-        else:
-            fresh = check.read(observer, granules, info, epochs)
-            if part.space == "shared" and fresh.any():
-                at = check.shadow.address(int(granules[np.flatnonzero(fresh)[0]]))
-                self._never_written(operation.site, operation.thread, at, 1 << check.shadow.shift)
+            check.write(observer, granules, info)
+            return
+        fresh = check.read(observer, granules, info)
+        if part.space == "shared" and fresh is not None:
+            row = int(granules.rows[fresh])
+            self._never_written(operation.site, operation.thread, check.shadow.address(row), check.shadow.size(row))
 
-    def copy_begin(self, site: Instruction, threads: Ints, sources: Ints, destinations: Ints, size: int, source_size: int) -> int:
-        threads = threads.astype(np.int32, copy=False)
-        operation = Operation(len(self.operations), "cp_async", site, int(threads[0]), threads, size=size)
-        operation.destinations = destinations
-        self.operations.append(operation)
+    def _reached(self, operation: Operation, space: Space, starts: Wide, length: int, write: bool) -> Granules:
+        """The granules of ranges that an operation reads or writes; tells of live barriers among them."""
+        granules = self.spaces[space].shadow.locate(starts, length)
+        barrier = self.barriers.touched(granules, starts, length) if space == "shared" else None
+        if barrier is not None:
+            self.barriers.overwritten(operation.site, operation.thread, barrier, f"a {operation.words}", write)
+        return granules
+
+    def _observer(self, operation: Operation, granules: Granules) -> Observer:
+        """An operation of one thread."""
+        return Observer(self._mark(operation), granules.all_of(operation.thread), True)
+
+    def _mark(self, operation: Operation) -> Wide:
+        """The operation as the shadow keeps it."""
+        return np.int64(self.first_operation + operation.number << 32)  # type: ignore[return-value]
+
+    def _write_together(self, operation: Operation, info: int) -> None:
+        """The writes of an operation that stands for one instruction of several threads, each to its own destination."""
+        assert operation.group is not None
+        assert operation.destinations is not None
+        granules = self._reached(operation, "shared", operation.destinations, operation.size, True)
+        self.spaces["shared"].write(Observer(self._mark(operation), granules.spread(operation.group), True), granules, info)
+
+    def copy_begin(self, site: Instruction, threads: Wide, sources: Wide, destinations: Wide, size: int, source_size: int) -> int:
+        operation = self._together("cp_async", site, threads, destinations, size)
         if source_size:
             self.access(site, threads, "global", sources, 1 << (source_size.bit_length() - 1), "read", "weak", "cta", False)
-        if self.barriers.any_live:
-            barrier = self.barriers.touched(site, destinations, size)
-            if barrier is not None:
-                self.barriers.overwritten(site, int(threads[0]), barrier, "cp.async", True)
-        check = self.spaces["shared"]
-        granules = check.shadow.index(destinations, size)
-        mine = np.repeat(threads, granules.shape[1])
-        agents = np.full(len(mine), self.first_operation + operation.number, np.int32)
-        info = pack(self._site(site), 0, False, size, False)
-        check.write(Observer(agents, mine), granules.reshape(-1), info, np.zeros(len(mine), np.int32))
+        self._write_together(operation, pack(self._site(site), 0, False, size, False))
         return operation.number
 
-    def store_begin(self, site: Instruction, threads: Ints, destinations: Ints, size: int) -> int:
-        threads = threads.astype(np.int32, copy=False)
+    def store_begin(self, site: Instruction, threads: Wide, kind: AsyncKind, destinations: Wide, size: int) -> int:
+        operation = self._together(kind, site, threads, destinations, size)
         target = int(destinations[0] // self.stride)
-        writes = [Range("shared", destinations, size)]
-        operation = Operation(len(self.operations), "st_async", site, int(threads[0]), threads, (), writes, size=size)
-        operation.destinations = destinations
+        operation.writes = [Range("shared", destinations, size)]
         operation.epoch = int(self.clocks.epoch[threads[0]])
         operation.target_ctas = frozenset({target})
-        self.operations.append(operation)
-        self.peers.access(site, threads, np.full(len(threads), target, np.int32), f"a {operation.words}", asynchronous=True)
-        if self.barriers.any_live:
-            barrier = self.barriers.touched(site, destinations, size)
-            if barrier is not None:
-                self.barriers.overwritten(site, int(threads[0]), barrier, f"a {operation.words}", True)
-        check = self.spaces["shared"]
-        granules = check.shadow.index(destinations, size)
-        mine = np.repeat(threads, granules.shape[1])
-        agents = np.full(len(mine), self.first_operation + operation.number, np.int32)
-        info = pack(self._site(site), 0, False, 1, False)
-        check.write(Observer(agents, mine, False), granules.reshape(-1), info, np.zeros(len(mine), np.int32))
+        self.peers.access(site, threads, np.full(len(threads), target), f"a {operation.words}", asynchronous=True)
+        atomic = kind in ATOMIC_KINDS
+        self._write_together(operation, pack(self._site(site), 3 if atomic else 0, atomic, 1, False))
         return operation.number
+
+    def _together(self, kind: AsyncKind, site: Instruction, threads: Wide, destinations: Wide, size: int) -> Operation:
+        """One operation for an instruction that several threads execute, each with its own destination."""
+        operation = Operation(len(self.operations), kind, site, int(threads[0]), threads, size=size)
+        operation.destinations = destinations
+        self.operations.append(operation)
+        return operation
 
     def async_read_done(self, operation: int) -> None:
         self.operations[operation].read_done = True
@@ -172,16 +174,17 @@ class AsynchronousEvents(MemoryEvents):
     def async_write_done(self, operation: int) -> Token:
         done = self.operations[operation]
         done.read_done = done.write_done = True
-        issuers = [done.thread] if done.group is None else done.group
-        started = sum(1 << cta for cta in distinct(self.of.cta[issuers]))
+        if done.group is None:
+            started = 1 << int(self.of.cta[done.thread])
+        else:
+            started = sum(1 << cta for cta in distinct(self.of.cta[done.group]))
         whole = Knowledge({}, Facts(1 << operation, 1 << operation, 0, started))
         for target, number in done.parts.items():
             self.operations[number].read_done = self.operations[number].write_done = True
             self.multicasts[whole.serial, target] = Knowledge({}, Facts(1 << operation, 1 << number, 0, started))
         return whole
 
-    def async_waited(self, site: Instruction, threads: Ints, operations: Iterable[int], read_only: bool) -> None:
-        threads = threads.astype(np.int32, copy=False)
+    def async_waited(self, site: Instruction, threads: Wide, operations: Iterable[int], read_only: bool) -> None:
         bits = 0
         for number in operations:
             operation = self.operations[number]
@@ -193,16 +196,15 @@ class AsynchronousEvents(MemoryEvents):
         if bits:
             self.clocks.learn(threads, Facts(bits, 0 if read_only else bits))
 
-    def _land_copies(self, operation: Operation, threads: Ints) -> None:
+    def _land_copies(self, operation: Operation, threads: Wide) -> None:
         """From here on the copies are ordinary writes of the threads that waited."""
         assert operation.group is not None
         assert operation.destinations is not None
         mine = np.isin(operation.group, threads)
-        check = self.spaces["shared"]
-        granules = check.shadow.index(operation.destinations[mine], operation.size)
-        owners = np.repeat(operation.group[mine], granules.shape[1])
-        flat = granules.reshape(-1)
-        still = check.shadow.rows[W_AGENT, flat] == self.first_operation + operation.number
-        flat, owners = flat[still], owners[still]
-        check.shadow.rows[W_AGENT, flat] = owners + 1
-        check.shadow.rows[W_EPOCH, flat] = self.clocks.epoch[owners]
+        if not mine.any():
+            return
+        shadow = self.spaces["shared"].shadow
+        granules = shadow.locate(operation.destinations[mine], operation.size)
+        owners = granules.spread(operation.group[mine])
+        still = shadow.writer[granules.rows] == self._mark(operation)
+        shadow.writer[granules.rows[still]] = self.clocks.marks[owners[still]]

@@ -9,6 +9,7 @@ import numpy as np
 
 from fa4dsl.runtime.simulator.check.clocks import Clocks, distinct
 from fa4dsl.runtime.simulator.check.findings import Findings, build
+from fa4dsl.runtime.simulator.check.shadow import LIVE, PAGE_BITS
 from fa4dsl.runtime.simulator.check.token import HB
 from fa4dsl.runtime.simulator.check.wait_graph import History
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.naming import Naming
     from fa4dsl.runtime.simulator.check.numbering import Threads
+    from fa4dsl.runtime.simulator.check.shadow import Granules, Shadow
     from fa4dsl.runtime.simulator.check.sync import Synchronisation
 
-    Ints = npt.NDArray[np.int32]
     Wide = npt.NDArray[np.int64]
 
 
@@ -40,8 +41,8 @@ class BarrierObject:
     ended: Instruction | None = None
     used: dict[int, tuple[int, Instruction]] = field(default_factory=dict)
     """Last use by each thread: epoch and site (kept for the first user of each warp and every later different site)."""
-    safe: set[tuple[int, int]] = field(default_factory=set)
-    """(clock, facts) numbers that were found to know of the init."""
+    safe: set[tuple[int, int, int]] = field(default_factory=set)
+    """Numbers of clock and facts, and the generation of both, that know of the init."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,17 @@ class BarrierObjects:
     """Watches the mbarrier operations and the ordinary accesses that touch their bytes."""
 
     def __init__(
-        self, numbering: Threads, clocks: Clocks, sync: Synchronisation, findings: Findings, naming: Naming, shared_total: int
+        self, numbering: Threads, clocks: Clocks, sync: Synchronisation, findings: Findings, naming: Naming, shadow: Shadow
     ) -> None:
         self.of = numbering
         self.clocks = clocks
         self.sync = sync
         self.findings = findings
         self.naming = naming
-        self.live = np.zeros((shared_total >> 3) + 4, np.bool_)
-        self.near = np.zeros((shared_total >> 4) + 4, np.bool_)
-        """Per 16 bytes: holds a live barrier."""
-        self.any_live = False
+        self.shadow = shadow
+        """Of shared memory: knows which pages hold live barriers."""
+        self.live: Wide | None = None
+        """Addresses of live barriers, while they are known."""
         self.recorded = False
         """The kernel was compiled with `debug_waits`: its records take a barrier's word by a volatile load, for whoever debugs it."""
         self.objects: dict[int, BarrierObject] = {}
@@ -83,12 +84,12 @@ class BarrierObjects:
         """Uses of addresses that held no barrier: address, site, thread, operation. Told at the end, when a later init may be known."""
 
     # -- mbarrier operations
-    def operation(self, site: Instruction, threads: Ints, addresses: Wide, operation: str) -> None:
+    def operation(self, site: Instruction, threads: Wide, addresses: Wide, operation: str) -> None:
         if operation == "init":
             for thread, address in zip(threads.tolist(), addresses.tolist(), strict=True):
                 self._init(site, thread, address)
             return
-        for address in distinct(addresses):  # type: ignore[arg-type]
+        for address in distinct(addresses):
             mine = threads if len(threads) == 1 or (addresses == address).all() else threads[addresses == address]
             if operation == "arrive":
                 self.arrivers.setdefault(address, {}).setdefault(site, set()).update(mine.tolist())
@@ -120,9 +121,8 @@ class BarrierObjects:
         self.inits += 1
         self.objects[address] = BarrierObject(number, address, site, thread, int(self.clocks.epoch[thread]))
         self.sync.own_inits[thread] = self.sync.own_inits.get(thread, 0) | 1 << number
-        self.live[address >> 3] = True
-        self.near[address >> 4] = True
-        self.any_live = True
+        self.live = None
+        self.shadow.state[address >> PAGE_BITS] |= LIVE
 
     def _after_end(self, known: BarrierObject, site: Instruction, thread: int, operation: str) -> None:
         if known.ended is None:
@@ -143,21 +143,21 @@ class BarrierObjects:
             ),
         )
 
-    def _ordered_after_init(self, known: BarrierObject, site: Instruction, threads: Ints, operation: str) -> None:
-        numbers = self.clocks.clock[threads].astype(np.int64) << 32 | self.clocks.fact[threads]
-        if (numbers == numbers[0]).all():
-            if (int(numbers[0]), self.clocks.generation) in known.safe:
+    def _ordered_after_init(self, known: BarrierObject, site: Instruction, threads: Wide, operation: str) -> None:
+        clocks = self.clocks
+        clock, fact = int(clocks.clock[threads[0]]), int(clocks.fact[threads[0]])
+        same = len(threads) == 1 or bool((clocks.clock[threads] == clock).all() and (clocks.fact[threads] == fact).all())
+        if same:
+            key = (clock, fact, clocks.generation)
+            if key in known.safe:
                 return
-        elif len(threads) == 0:
-            return
-        ordered = self.clocks.knows(
-            HB, threads, np.full(len(threads), known.thread, np.int32), np.full(len(threads), known.epoch, np.int32)
-        )
+            if clocks.clock_knows(clock, known.thread, known.epoch) or clocks.facts.sets[fact].inits >> known.number & 1:
+                known.safe.add(key)
+                return
+        ordered = clocks.knows(HB, threads, np.full(len(threads), known.thread, np.int64), np.full(len(threads), known.epoch, np.int32))
         if not ordered.all():
-            ordered |= self.clocks.fact_mask(threads, np.full(len(threads), known.number, np.int32), 2)
+            ordered |= clocks.fact_mask(threads, np.full(len(threads), known.number, np.int64), 2)
         if ordered.all():
-            if (numbers == numbers[0]).all() and len(threads) > 1:
-                known.safe.add((int(numbers[0]), self.clocks.generation))
             return
         bad = threads[~ordered]
         elsewhere = bad[self.of.warp[bad] != self.of.warp[known.thread]]
@@ -216,7 +216,7 @@ class BarrierObjects:
                 return self.naming.line(step.site)
         return None
 
-    def _record_use(self, known: BarrierObject, site: Instruction, threads: Ints) -> None:
+    def _record_use(self, known: BarrierObject, site: Instruction, threads: Wide) -> None:
         # One thread for each warp and site is enough to tell who uses it; knowledge is nearly always equal inside a warp.
         for thread in (threads if len(threads) == 1 else threads[np.unique(self.of.warp[threads], return_index=True)[1]]).tolist():
             known.used[thread] = (int(self.clocks.epoch[thread]), site)
@@ -224,12 +224,14 @@ class BarrierObjects:
     def _end(self, known: BarrierObject, site: Instruction, thread: int) -> None:
         known.live = False
         known.ended = site
-        self.live[known.address >> 3] = False
-        self.near[known.address >> 4] = self.live[known.address >> 4 << 1] or self.live[(known.address >> 4 << 1) + 1]
-        users = np.array(list(known.used), np.int32)
+        self.live = None
+        page = known.address >> PAGE_BITS
+        if not (self._live_addresses() >> PAGE_BITS == page).any():
+            self.shadow.state[page] &= ~LIVE
+        users = np.array(list(known.used), np.int64)
         if len(users):
             epochs = np.array([known.used[user][0] for user in users.tolist()], np.int32)
-            ordered = self.clocks.knows(HB, np.full(len(users), thread, np.int32), users, epochs)
+            ordered = self.clocks.knows(HB, np.full(len(users), thread, np.int64), users, epochs)
             for user in users[~ordered].tolist()[:1]:
                 other = known.used[user][1]
                 frames = [
@@ -244,22 +246,28 @@ class BarrierObjects:
                 )
 
     # -- ordinary accesses
-    def touched(self, site: Instruction, addresses: Wide, size: int) -> int | None:
-        """Address of a live barrier that one of the accesses overlaps."""
-        if not self.any_live:
+    def touched(self, granules: Granules, addresses: Wide, size: int) -> int | None:
+        """Address of a live barrier that one of the accesses overlaps, `granules` being theirs."""
+        if not granules.some & LIVE:
             return None
-        if size <= 16 and not self.near[addresses >> 4].any():
-            return None  # naturally aligned accesses stay within 16 bytes
-        first, last = addresses >> 3, (addresses + (size - 1)) >> 3
-        if size <= 8:
-            hit = self.live[first] | self.live[last]
-            return int(addresses[np.flatnonzero(hit)[0]]) & ~7 if hit.any() else None
-        for step in range(int((last - first).max()) + 1):
-            at = np.minimum(first + step, last)
-            hit = self.live[at]
-            if hit.any():
-                return int(at[np.flatnonzero(hit)[0]]) << 3
-        return None
+        if size <= 16:
+            addresses = addresses[self.shadow.state[granules.pages] & LIVE != 0]
+        live = self._live_addresses()
+        if len(addresses) == 1:
+            start = int(addresses[0])
+            next_one = int(live[live.searchsorted(start & -8)])
+            return next_one if next_one < start + size else None
+        words = addresses & -8
+        following = live[live.searchsorted(words)]
+        offsets = np.where(following < addresses + size, following - words, size)
+        best = int(offsets.argmin())
+        return int(following[best]) if offsets[best] < size else None
+
+    def _live_addresses(self) -> Wide:
+        """In rising order, and one behind all."""
+        if self.live is None:
+            self.live = np.array([*sorted(known.address for known in self.objects.values() if known.live), 1 << 62], np.int64)
+        return self.live
 
     def overwritten(self, site: Instruction, thread: int, address: int, what: str, write: bool) -> None:
         known = self.objects[address]

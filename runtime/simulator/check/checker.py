@@ -36,7 +36,7 @@ class HappensBefore(AsynchronousEvents):
 
     # -- synchronisation
     def release(self, site: Instruction, threads: Ints, scope: Scope, order: Order = "release") -> Token:
-        return self.sync.release(site, threads.astype(np.int32, copy=False), scope, order)
+        return self.sync.release(site, threads, scope, order)
 
     def split(self, token: Token, threads: Ints) -> Token:
         if not isinstance(token, ReleaseToken) or token.relaxed:
@@ -44,7 +44,6 @@ class HappensBefore(AsynchronousEvents):
         return self.clocks.select(token, np.isin(token.threads, threads))
 
     def join(self, site: Instruction, threads: Ints, tokens: Iterable[Token], scope: Scope, order: Order = "acquire") -> None:
-        threads = threads.astype(np.int32, copy=False)
         known: list[Knowledge] = list(tokens)  # type: ignore[arg-type]
         if site.name == "mbarrier":
             self.causes.waited[threads] = self._site(site) + 1
@@ -58,7 +57,7 @@ class HappensBefore(AsynchronousEvents):
         self.sync.join(site, threads, known, scope, order)
 
     def fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope) -> None:
-        self.sync.fence(site, threads.astype(np.int32, copy=False), order, scope)
+        self.sync.fence(site, threads, order, scope)
 
     def named_phase(self, site: Instruction, cta: int, barrier: int, tokens: Sequence[Token]) -> None:
         """Two groups that share an id must be ordered: otherwise a warp of one may complete the other's phase."""
@@ -86,7 +85,6 @@ class HappensBefore(AsynchronousEvents):
                 return
 
     def unconsumed(self, site: Instruction, threads: Ints, address: int, phase: int) -> None:
-        threads = threads.astype(np.int32, copy=False)
         frames = [*self.naming.frames(site, f"arrives on phase {phase + 1}: {self.naming.crowd(sorted(threads.tolist()))}")]
         for other in self.barriers.arrivals_before(address, site):
             frames += self.naming.frames(other, "arrives on it as well")
@@ -99,24 +97,21 @@ class HappensBefore(AsynchronousEvents):
         self.findings.add(("S040", site.ptx_line), build("S040", frames, **fields))
 
     def proxy_fence(self, site: Instruction, threads: Ints, space: Literal["shared::cta", "shared::cluster", "global", "all"]) -> None:
-        threads = threads.astype(np.int32, copy=False)
         self.causes.executed.add(site.ptx_line)
         self.sync.steps.append(Step(site, "proxy fence", threads, self.clocks.epoch[threads]))
         self.clocks.bridge_fence(threads, space)
 
     def tensormap_fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope, addresses: Ints | None) -> None:
         """fence.proxy.tensormap::generic: "release" after a map was changed, "acquire" of the map at each address (global) before it is used."""
-        threads = threads.astype(np.int32, copy=False)
         self.sync.fence(site, threads, order, scope)
         if addresses is not None and order == "acquire":
             self.tensor_maps.acquire(threads, addresses)
 
     def init_fence(self, site: Instruction, threads: Ints) -> None:
-        self.sync.init_fence(site, threads.astype(np.int32, copy=False))
+        self.sync.init_fence(site, threads)
 
-    def warp_sync(self, site: Instruction, groups: Sequence[Ints]) -> None:
-        groups = [group.astype(np.int32, copy=False) for group in groups]
-        for group in groups:
+    def warp_sync(self, site: Instruction, groups: Sequence[Ints] | Ints) -> None:
+        for group in [groups.reshape(-1)] if isinstance(groups, np.ndarray) else groups:
             self.sync.steps.append(Step(site, "warp", group, self.clocks.epoch[group]))
         self.clocks.warp_sync(groups)
 
@@ -137,7 +132,7 @@ class HappensBefore(AsynchronousEvents):
         """A CTA starts: nothing is known of it until a thread of it synchronises with somebody."""
 
     def thread_exit(self, site: Instruction, threads: Ints) -> None:
-        self.peers.exit(site, threads.astype(np.int32, copy=False))
+        self.peers.exit(site, threads)
 
     def finish(self) -> None:
         if self.finished:

@@ -8,6 +8,7 @@ costs no clock). Joins are memoised by clock and token. A lookup for thousands o
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,17 +26,22 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.check.token import Rows
 
     Ints = npt.NDArray[np.int32]
+    Wide = npt.NDArray[np.int64]
     Bools = npt.NDArray[np.bool_]
 
+LOW_HALF = 0 if sys.byteorder == "little" else 1
 SPACE_VIEWS = {"shared::cta": (LOCAL,), "shared::cluster": (LOCAL, PEER), "global": (GLOBAL,), "all": (LOCAL, PEER, GLOBAL)}
 
 
-def distinct(values: Ints) -> list[int]:
+NOBODY = np.int32((1 << 31) - 1)
+
+
+def distinct(values: Wide) -> list[int]:
     """The distinct values; quick where all are equal."""
     if not len(values):
         return []
     first = values[0]
-    if (values == first).all():
+    if len(values) == 1 or (values == first).all():
         return [int(first)]
     return np.unique(values).tolist()  # type: ignore[no-any-return]
 
@@ -47,15 +53,25 @@ class Clocks:
         self.of = numbering
         count, width = numbering.count, numbering.per_cluster
         self.width = width
-        self.epoch: Ints = np.ones(count, np.int32)
-        self.clock: Ints = np.zeros(count, np.int32)
-        self.fact: Ints = np.zeros(count, np.int32)
+        self.marks: Wide = (np.arange(count, dtype=np.int64) + 1) << 32 | 1
+        """As the shadow keeps who accessed a byte: thread + 1, and in the low half the thread's epoch."""
+        self.epoch: Ints = self.marks.view(np.int32)[LOW_HALF::2]
+        self.clock: Wide = np.zeros(count, np.int64)
+        self.fact: Wide = np.zeros(count, np.int64)
         self.bridge = np.zeros((VIEWS, count), np.int32)
         self.lanes = np.zeros((VIEWS, count, 32), np.int32)
         self.lanes_used: Bools = np.zeros(int(numbering.warp[-1]) + 1 if count else 1, np.bool_)
+        self.lanes_even: Bools = np.ones(len(self.lanes_used), np.bool_)
+        """Whether all lanes of a warp know the same of each other."""
         self.any_lanes = False
+        self.any_bridge = False
         self.facts = FactTable()
-        self.table = np.zeros((VIEWS, 64, width), np.int32)
+        self.table = np.zeros((VIEWS, 64, width + 1), np.int32)
+        self.table[:, 0, 0] = NOBODY
+        """By view and clock the epoch known of each column of the thread's cluster, behind one that stands for nobody."""
+        self.agent_column: Wide = np.concatenate([[0], numbering.column + 1])
+        self.agent_cluster: Wide = np.concatenate([[-1], numbering.cluster])
+        self.agent_cta: Wide = np.concatenate([[-1], numbering.cta])
         self.rows_of: list[Rows | None] = [{}]
         """For each clock number its rows by cluster; number 0 knows nothing. None: free."""
         self.free: list[int] = []
@@ -75,13 +91,14 @@ class Clocks:
                 self._sweep()
                 if self.free:
                     return self._new_clock(rows, cluster)
-                grown = np.zeros((VIEWS, 2 * len(self.rows_of), self.width), np.int32)
+                grown = np.zeros((VIEWS, 2 * len(self.rows_of), self.width + 1), np.int32)
                 grown[:, : len(self.rows_of)] = self.table
                 self.table = grown
             number = len(self.rows_of)
             self.rows_of.append(rows)
         own = rows.get(cluster)
-        self.table[:, number] = 0 if own is None else own
+        self.table[:, number, 0] = NOBODY
+        self.table[:, number, 1:] = 0 if own is None else own
         return number
 
     def _sweep(self) -> None:
@@ -96,17 +113,44 @@ class Clocks:
         self.generation += 1
 
     # -- questions
-    def knows(self, view: int | Ints, threads: Ints, other: Ints, epochs: Ints) -> Bools:
+    def all_known(self, threads: Wide, marks: Wide, agents: Wide, one_cluster: bool, view: int = HB) -> bool:
+        """Whether what `marks` name are threads' accesses, or none, that the clocks of `threads` (one for each, or one) know of in a view.
+        `agents`: of the marks. `one_cluster`: all are of the same. False may also mean that a closer look is needed."""
+        of = self.of
+        columns = agents if of.clusters == 1 else self.agent_column.take(agents)
+        numbers = self.clock[threads]
+        lowest = int(numbers[0]) if len(numbers) == 1 else int(numbers.min())
+        if len(numbers) == 1 or lowest == int(numbers.max()):
+            limits = self.table[view, lowest].take(columns)
+        else:
+            limits = self.table[view].reshape(-1).take(numbers * (self.width + 1) + columns)
+        if not (limits >= marks.astype(np.int32)).all():
+            return False
+        if one_cluster or of.clusters == 1:
+            return True
+        return bool(((self.agent_cluster.take(agents) == of.cluster[threads]) | (agents == 0)).all())
+
+    def clock_knows(self, number: int, other: int, epoch: int) -> bool:
+        """Whether a clock, whoever holds it, knows of a thread of its cluster, or of another one, up to `epoch`."""
+        rows = self.rows_of[number]
+        row = rows.get(int(self.of.cluster[other])) if rows else None
+        return row is not None and bool(row[HB, self.of.column[other]] >= epoch)
+
+    def knows(self, view: int | Wide, threads: Wide, other: Wide, epochs: Ints) -> Bools:
         """For each i whether `threads[i]` knows of `other[i]` up to `epochs[i]` in a view (one, or one for each i)."""
         of = self.of
-        result: Bools = self.table[view, self.clock[threads], of.column[other]] >= epochs
+        table = self.table if isinstance(view, np.ndarray) else self.table[view]
+        number = self.clock[threads]
+        if isinstance(view, np.ndarray):
+            number = number + view * self.table.shape[1]
+        result: Bools = table.reshape(-1).take(number * (self.width + 1) + self.agent_column.take(other + 1)) >= epochs
         if of.clusters > 1:
             result &= of.cluster[threads] == of.cluster[other]
         if result.all():
             return result
         rest = np.flatnonzero(~result)
         t, u, e = threads[rest], other[rest], epochs[rest]
-        v = view[rest] if isinstance(view, np.ndarray) else np.full(len(rest), view, np.int32)
+        v = view[rest] if isinstance(view, np.ndarray) else np.full(len(rest), view, np.int64)
         same = (t == u) & ((v == HB) | (self.bridge[v, t] >= e))
         if self.any_lanes:
             same |= (of.warp[t] == of.warp[u]) & (self.lanes[v, t, of.lane[u]] >= e)
@@ -119,23 +163,26 @@ class Clocks:
                 result[i] = row is not None and row[one, of.column[other[i]]] >= epochs[i]
         return result
 
-    def fact_mask(self, threads: Ints, operations: Ints, which: int) -> Bools:
+    def fact_mask(self, threads: Wide, operations: Wide, which: int) -> Bools:
         """For each i whether the fact bit `operations[i]` of set `which` (index into `Facts`) is known to `threads[i]`."""
-        numbers = self.fact[threads].astype(np.int64)
+        if len(threads) == 1 == len(operations):
+            return np.array([self.facts.sets[int(self.fact[threads[0]])][which] >> int(operations[0]) & 1], np.bool_)
+        numbers = self.fact[threads]
         keys = numbers << 32 | operations
         if len(keys) and (keys == keys[0]).all():
             known = bool(self.facts.sets[int(numbers[0])][which] >> int(operations[0]) & 1)
             return np.full(len(keys), known, np.bool_)
-        unique, inverse = np.unique(keys, return_inverse=True)
+        starts = np.concatenate([[0], np.flatnonzero(keys[1:] != keys[:-1]) + 1])
+        unique, inverse = np.unique(keys[starts], return_inverse=True)
         sets = self.facts.sets
         known_each = np.fromiter((sets[k >> 32][which] >> (k & 0xFFFFFFFF) & 1 for k in unique.tolist()), np.bool_, len(unique))
-        result: Bools = known_each[inverse.reshape(-1)]
+        result: Bools = np.repeat(known_each[inverse.reshape(-1)], np.diff(starts, append=len(keys)))
         return result
 
     def facts_of(self, thread: int) -> Facts:
         return self.facts.sets[int(self.fact[thread])]
 
-    def whole(self, threads: Ints) -> Knowledge:
+    def whole(self, threads: Wide) -> Knowledge:
         """What is known to every one of `threads` (for a collective operation of several warps): the minimum of their clocks."""
         rows: Rows = {}
         facts: Facts | None = None
@@ -150,7 +197,7 @@ class Clocks:
         return Knowledge(rows, facts or NOTHING)
 
     # -- changes
-    def learn(self, threads: Ints, facts: Facts) -> None:
+    def learn(self, threads: Wide, facts: Facts) -> None:
         old = self.fact[threads]
         for number in distinct(old):
             new = self.facts.add(number, facts)
@@ -160,7 +207,7 @@ class Clocks:
             self.fact = self.facts.compact(self.fact)
             self.generation += 1
 
-    def release(self, site: Instruction | None, threads: Ints, scope: int, facts: Facts = NOTHING) -> ReleaseToken:
+    def release(self, site: Instruction | None, threads: Wide, scope: int, facts: Facts = NOTHING) -> ReleaseToken:
         """Snapshot of the threads, whose next accesses get a new epoch."""
         for number in distinct(self.fact[threads]):
             facts = facts | self.facts.sets[number]
@@ -193,7 +240,7 @@ class Clocks:
         part.snapshot, part.numbering = snapshot, self.of
         return part
 
-    def join(self, threads: Ints, knowledge: Sequence[Knowledge]) -> None:
+    def join(self, threads: Wide, knowledge: Sequence[Knowledge]) -> None:
         """The threads learn all of `knowledge` (scopes were tested before)."""
         if not knowledge or not len(threads):
             return
@@ -251,7 +298,7 @@ class Clocks:
         self.joined[key] = result
         return result
 
-    def bridge_fence(self, threads: Ints, space: str) -> None:
+    def bridge_fence(self, threads: Wide, space: str) -> None:
         """fence.proxy.async: what these threads know now is covered in the views of the space."""
         views = SPACE_VIEWS[space]
         ctas = self.of.cta[threads]
@@ -264,6 +311,9 @@ class Clocks:
                     new = self._fence_clock(number, space, views, cta, cluster)
                     if new != number:
                         self.clock[here[self.clock[here] == number]] = new
+        self.any_bridge = True
+        if self.any_lanes:
+            self.lanes_even[self.of.warp[threads]] = False
         for view in views:
             self.bridge[view, threads] = self.epoch[threads]
             if self.any_lanes:
@@ -298,36 +348,44 @@ class Clocks:
         self.fenced[key] = result
         return result
 
-    def warp_sync(self, groups: Sequence[Ints]) -> None:
-        """bar.warp.sync: every lane of a group learns what the others have done and know."""
-        by_length: dict[int, list[Ints]] = {}
+    def warp_sync(self, groups: Sequence[Wide] | Wide) -> None:
+        """bar.warp.sync: every lane of a group learns what the others have done and know. Several whole warps may come as one array [warps, 32]."""
+        if isinstance(groups, np.ndarray):
+            self._sync_grid(groups)
+            return
+        by_length: dict[int, list[Wide]] = {}
         for group in groups:
             by_length.setdefault(len(group), []).append(group)
         for length, same in by_length.items():
-            if length < 2:
-                continue
-            self.any_lanes = True
-            grid = np.stack(same)
-            lane = self.of.lane[grid]
-            self.lanes_used[self.of.warp[grid[:, 0]]] = True
-            line = np.arange(len(same))[:, None]
-            for view in range(VIEWS):
-                known = self.lanes[view, grid].max(axis=1)
-                known[line, lane] = np.maximum(known[line, lane], self.epoch[grid] if view == HB else self.bridge[view, grid])
-                self.lanes[view, grid] = known[:, None, :]
-            self.epoch[grid] += 1
-            for numbers, even in ((self.fact[grid], self._even_facts), (self.clock[grid], self._even_clocks)):
-                uneven = np.flatnonzero((numbers != numbers[:, :1]).any(axis=1))
-                for row in uneven.tolist():
-                    even(grid[row])
+            if length > 1:
+                self._sync_grid(np.stack(same))
 
-    def _even_facts(self, group: Ints) -> None:
+    def _sync_grid(self, grid: Wide) -> None:
+        """A group in each row, all of one length."""
+        self.any_lanes = True
+        lane = self.of.lane[grid]
+        warps = self.of.warp[grid[:, 0]]
+        self.lanes_used[warps] = True
+        even = bool(self.lanes_even[warps].all())
+        line = np.arange(len(grid))[:, None]
+        for view in range(VIEWS) if self.any_bridge else (HB,):
+            known = self.lanes[view, grid[:, 0]] if even else self.lanes[view, grid].max(axis=1)
+            known[line, lane] = np.maximum(known[line, lane], self.epoch[grid] if view == HB else self.bridge[view, grid])
+            self.lanes[view, grid] = known[:, None, :]
+        self.lanes_even[warps] = grid.shape[1] == 32
+        self.epoch[grid] += 1
+        for numbers, even_out in ((self.fact[grid], self._even_facts), (self.clock[grid], self._even_clocks)):
+            uneven = np.flatnonzero((numbers != numbers[:, :1]).any(axis=1))
+            for row in uneven.tolist():
+                even_out(grid[row])
+
+    def _even_facts(self, group: Wide) -> None:
         facts = NOTHING
         for number in distinct(self.fact[group]):
             facts = facts | self.facts.sets[number]
         self.fact[group] = self.facts.number(facts)
 
-    def _even_clocks(self, group: Ints) -> None:
+    def _even_clocks(self, group: Wide) -> None:
         numbers = distinct(self.clock[group])
         key = tuple(-number - 1 for number in numbers)
         found = self.unions.get(key)

@@ -135,7 +135,7 @@ class Evidence:
                 continue
             mine = edge.threads == thread
             if not mine.any():
-                known = self.clocks.knows(HB, np.full(len(edge.threads), thread, np.int32), edge.threads, edge.epochs)
+                known = self.clocks.knows(HB, np.full(len(edge.threads), thread, np.int64), edge.threads, edge.epochs)
                 if not known.any():
                     continue
             if self.token_knows(edge, prior):
@@ -163,17 +163,17 @@ class Evidence:
             if not begun or step.kind.endswith("fence"):
                 continue
             near = np.flatnonzero((self._group(step.threads, around) == group) & (step.threads != thread))
-            if len(near) and self.clocks.knows(HB, np.full(len(near), thread, np.int32), step.threads[near], step.epochs[near]).any():
+            if len(near) and self.clocks.knows(HB, np.full(len(near), thread, np.int64), step.threads[near], step.epochs[near]).any():
                 found = step
         return found
 
-    def _group(self, threads: npt.NDArray[np.int32], around: int) -> npt.NDArray[np.int32]:
+    def _group(self, threads: npt.NDArray[np.int64], around: int) -> npt.NDArray[np.int64]:
         return self.of.warp[threads] if around == 32 else self.of.cta[threads]
 
     def stale_wait(self, operation: Operation, thread: int) -> bool:
         """Whether `thread` is ordered after the issue of a copy on whose completion it did not wait, and knows of an earlier one there."""
-        of = np.array([operation.thread], np.int32)
-        issued = self.clocks.knows(HB, np.array([thread], np.int32), of, np.array([operation.epoch], np.int32))
+        of = np.array([operation.thread], np.int64)
+        issued = self.clocks.knows(HB, np.array([thread], np.int64), of, np.array([operation.epoch], np.int32))
         return bool(issued[0]) and operation.kind in SIGNALLING and self.refilled(operation, thread)
 
     def last_wait(self, thread: int) -> Instruction | None:
@@ -184,12 +184,12 @@ class Evidence:
     def informed(self, prior: Access, thread: int) -> int | None:
         """Another thread of the current accessor's CTA (same warp first) that does know of the prior access."""
         first = thread // self.of.per_cta * self.of.per_cta
-        others = np.arange(first, first + self.of.per_cta, dtype=np.int32)
+        others = np.arange(first, first + self.of.per_cta, dtype=np.int64)
         if prior.operation is not None:
-            known = self.clocks.fact_mask(others, np.full(len(others), prior.operation.number, np.int32), 1 if prior.side.write else 0)
+            known = self.clocks.fact_mask(others, np.full(len(others), prior.operation.number, np.int64), 1 if prior.side.write else 0)
         else:
             known = self.clocks.knows(
-                HB, others, np.full(len(others), prior.thread, np.int32), np.full(len(others), prior.side.epoch, np.int32)
+                HB, others, np.full(len(others), prior.thread, np.int64), np.full(len(others), prior.side.epoch, np.int32)
             )
         known &= others != prior.thread
         if not known.any():
@@ -233,7 +233,7 @@ class Evidence:
         return "release"
 
     def release_after_issue(self, operation: Operation, thread: int) -> Step | None:
-        group = operation.group if operation.group is not None else np.array([operation.thread], np.int32)
+        group = operation.group if operation.group is not None else np.array([operation.thread], np.int64)
         for step in self.sync.steps:
             if "fence" in step.kind:
                 continue
@@ -241,7 +241,7 @@ class Evidence:
             if (
                 len(inside)
                 and step.epochs[inside[0]] >= operation.epoch
-                and self.clocks.knows(HB, np.full(len(inside), thread, np.int32), step.threads[inside], step.epochs[inside]).any()
+                and self.clocks.knows(HB, np.full(len(inside), thread, np.int64), step.threads[inside], step.epochs[inside]).any()
             ):
                 return step
         return None

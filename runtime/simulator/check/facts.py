@@ -59,13 +59,13 @@ class FactTable:
             found = self._unions[key] = self.number(self.sets[number] | facts)
         return found
 
-    def compact(self, numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def compact(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Drops the sets that `numbers` does not name; returns `numbers` in the new numbering. The limit grows with what is really used."""
         used, inverse = np.unique(numbers, return_inverse=True)
         sets = [self.sets[number] for number in used.tolist()]
         self.sets = [NOTHING]
         self._numbers = {NOTHING: 0}
         self._unions.clear()
-        new = np.array([self.number(facts) for facts in sets], np.int32)
+        new = np.array([self.number(facts) for facts in sets], np.int64)
         self.limit = max(8192, 2 * len(self.sets))
         return new[inverse.reshape(-1)]

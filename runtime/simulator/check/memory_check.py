@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fa4dsl.runtime.simulator.check.shadow import (
-    ATOMIC,
-    R_AGENT,
-    R_EPOCH,
-    R_INFO,
-    R_MORE,
-    SITE_SHIFT,
-    SIZE_SHIFT,
-    W_AGENT,
-    W_EPOCH,
-    W_INFO,
-    W_MORE,
-    Shadow,
-)
+from fa4dsl.runtime.simulator.check.shadow import READ, SITE_SHIFT, SIZE_SHIFT, WRITTEN, Granules, Shadow
 from fa4dsl.runtime.simulator.check.token import GLOBAL, HB, LOCAL, PEER, Knowledge
 
 if TYPE_CHECKING:
@@ -28,6 +15,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from fa4dsl.runtime.simulator.check.agent_lists import AgentLists
     from fa4dsl.runtime.simulator.check.clocks import Clocks
     from fa4dsl.runtime.simulator.events import Space
 
@@ -59,16 +47,33 @@ class Conflict:
 
 @dataclass
 class Observer:
-    """Who makes the current access. A thread array (one for each granule), or what all members of a collective know."""
+    """Who makes the current access, for each granule. All that threads of a collective know may stand in `together`."""
 
-    agents: Ints
-    """Agent of each granule's access, for the shadow."""
-    threads: Ints
+    marks: Wide
+    """As the shadow keeps them."""
+    threads: Wide
     """The thread that makes (or issued) it."""
+    operation: bool = False
+    """Whether the marks are those of one asynchronous operation."""
     asynchronous: bool = False
     """In the async proxy: prior generic accesses must be covered by a proxy fence."""
     together: Knowledge | None = None
     cluster: int = 0
+
+    @property
+    def different(self) -> Wide:
+        """The threads, or only the first where all are the same."""
+        return self.threads[:1] if self.threads.strides == (0,) else self.threads
+
+
+@dataclass
+class Question:
+    """What an access is compared with: writes or reads, and whether it writes itself."""
+
+    observer: Observer
+    info: int
+    prior_write: bool
+    write: bool
 
 
 class SpaceCheck:
@@ -76,24 +81,27 @@ class SpaceCheck:
 
     def __init__(self, space: Space, size: int, shared_stride: int, clocks: Clocks, report: Callable[[Conflict], None]) -> None:
         self.space = space
-        self.shadow = Shadow(size, 4 if space == "shared" else 3)
+        self.shadow = Shadow(size)
         self.stride = max(shared_stride, 1)
         self.clocks = clocks
         self.of = clocks.of
         self.report = report
         self.first_operation = clocks.of.count + 1
+        self.strong_enough = 2 if space == "shared" else 3
+        """The strength that reaches all who can see the space."""
 
     # -- order
-    def _view(self, others: Ints, addresses: Wide) -> int | Ints:
+    def _view(self, others: Wide, addresses: Wide) -> int | Wide:
         if self.space == "global":
             return GLOBAL
         local = self.of.cta[others] == addresses // self.stride
         if local.all():
             return LOCAL
-        return np.where(local, LOCAL, PEER).astype(np.int32)
+        return np.where(local, LOCAL, PEER)
 
-    def _ordered(self, observer: Observer, where: Ints | Wide, agents: Ints, epochs: Ints, write: bool, view: int | Ints) -> Bools:
-        """Whether prior accesses by `agents` come before the observer's at positions `where`."""
+    def _ordered(self, observer: Observer, where: Wide, marks: Wide, write: bool, view: int | Wide) -> Bools:
+        """Whether prior accesses, by their marks, come before the observer's at positions `where`."""
+        agents = marks >> 32
         operation = agents >= self.first_operation
         if operation.all():
             return self._done(observer, where, agents, write)
@@ -101,20 +109,19 @@ class SpaceCheck:
             result = np.zeros(len(agents), np.bool_)
             ops, rest = np.flatnonzero(operation), np.flatnonzero(~operation)
             result[ops] = self._done(observer, where[ops], agents[ops], write)
-            result[rest] = self._ordered(
-                observer, where[rest], agents[rest], epochs[rest], write, view[rest] if isinstance(view, np.ndarray) else view
-            )
+            result[rest] = self._ordered(observer, where[rest], marks[rest], write, view[rest] if isinstance(view, np.ndarray) else view)
             return result
-        others = agents - 1
+        epochs = marks.astype(np.int32)
         if observer.together is None:
-            return self.clocks.knows(view, observer.threads[where], others, epochs)
+            return self.clocks.knows(view, observer.threads[where], agents - 1, epochs)
         row = observer.together.rows().get(observer.cluster)
         if row is None:
             return np.zeros(len(agents), np.bool_)
+        others = agents - 1
         known: Bools = (row[view, self.of.column[others]] >= epochs) & (self.of.cluster[others] == observer.cluster)
         return known
 
-    def _done(self, observer: Observer, where: Ints | Wide, agents: Ints, write: bool) -> Bools:
+    def _done(self, observer: Observer, where: Wide | slice, agents: Wide, write: bool) -> Bools:
         operations = agents - self.first_operation
         which = 1 if write else 0
         if observer.together is None:
@@ -123,7 +130,7 @@ class SpaceCheck:
         unique, inverse = np.unique(operations, return_inverse=True)
         return np.array([bits >> n & 1 for n in unique.tolist()], np.bool_)[inverse.reshape(-1)]
 
-    def _morally_strong(self, observer: Observer, where: Ints | Wide, agents: Ints, infos: Ints, info: int) -> Bools:
+    def _morally_strong(self, observer: Observer, where: Wide, agents: Wide, infos: Ints, info: int) -> Bools:
         strength = info & 7
         if not strength:
             return np.zeros(len(agents), np.bool_)
@@ -140,68 +147,75 @@ class SpaceCheck:
         return (other > 0) & same_size & included  # type: ignore[no-any-return]
 
     # -- events
-    def read(self, observer: Observer, granules: Ints, info: int, epochs: Ints, atomic: bool = False) -> Bools:
-        """Checks and records reads; returns where nobody has written."""
-        shadow = self.shadow
-        rows = shadow.rows
-        writer = rows[W_AGENT, granules]
-        self._check(observer, granules, writer, W_EPOCH, W_INFO, W_MORE, info, True, False)
-        fresh: Bools = writer == 0
-        agents = observer.agents
-        late = shadow.duplicates(granules)
-        reader = rows[R_AGENT, granules]
-        other = (reader != 0) & (reader != agents)
+    def read(self, observer: Observer, granules: Granules, info: int) -> int | None:
+        """Checks and records reads; returns the first position where nobody has written."""
+        shadow, key, marks = self.shadow, granules.key, observer.marks
+        fresh: int | None = 0
+        if granules.some & WRITTEN:
+            writer = shadow.writer[key]
+            self._compare(Question(observer, info, True, False), granules, writer, shadow.writer_info, shadow.writers)
+            fresh = None if writer.all() else int(np.flatnonzero(writer == 0)[0])
+        late = None if observer.operation else shadow.later(granules)
         if late is not None:
             lost = np.flatnonzero(late)
-            shadow.push(R_MORE, granules[lost], agents[lost], epochs[lost], np.full(len(lost), info, np.int32))
-            other &= ~late
-        where = np.flatnonzero(other)
-        if len(where):
-            old = reader[where]
-            old_epoch = rows[R_EPOCH, granules[where]]
-            kept = where[~self._ordered(observer, where, old, old_epoch, False, HB)]
-            if len(kept):
-                at = granules[kept]
-                shadow.push(R_MORE, at, reader[kept], rows[R_EPOCH, at], rows[R_INFO, at])
-        rows[R_AGENT, granules] = agents
-        rows[R_EPOCH, granules] = epochs
-        rows[R_INFO, granules] = info
+            shadow.readers.add(granules.rows[lost], marks[lost], np.full(len(lost), info, np.int32))
+        if granules.some & READ:
+            self._keep_readers(observer, granules, late)
+        shadow.reader[key] = marks
+        shadow.reader_info[key] = info
+        shadow.note(granules, READ)
         return fresh
 
-    def write(self, observer: Observer, granules: Ints, info: int, epochs: Ints) -> None:
-        """Checks and records writes (and read-modify-writes, whose `info` is strong)."""
+    def _keep_readers(self, observer: Observer, granules: Granules, late: Bools | None) -> None:
+        """Puts the last readers, which give up their slots, into lists, where they do not come before the observer."""
         shadow = self.shadow
-        rows = shadow.rows
-        writer = rows[W_AGENT, granules]
-        kept = self._check(observer, granules, writer, W_EPOCH, W_INFO, W_MORE, info, True, True)
-        reader = rows[R_AGENT, granules]
-        if reader.any():
-            self._check(observer, granules, reader, R_EPOCH, R_INFO, R_MORE, info, False, True)
-        agents = observer.agents
-        late = shadow.duplicates(granules)
-        if late is not None and observer.together is None and not observer.asynchronous:
-            self._meeting(observer, np.flatnonzero(late), granules, info, epochs)
-        if rows[R_MORE, granules].any():
-            rows[R_MORE, granules] = 0
-        if not info & 7 and rows[W_MORE, granules].any():
-            rows[W_MORE, granules] = 0
-        elif info & 7:
-            if kept is not None and len(kept):
-                at = granules[kept]
-                _, once = np.unique(at, return_index=True)
-                kept, at = kept[once], at[once]
-                self._push_writers(at, writer[kept], rows[W_EPOCH, at], rows[W_INFO, at])
-            if late is not None:
-                lost = np.flatnonzero(late)
-                self._push_writers(granules[lost], agents[lost], epochs[lost], np.full(len(lost), info, np.int32))
-        rows[W_AGENT, granules] = agents
-        rows[W_EPOCH, granules] = epochs
-        rows[W_INFO, granules] = info
-        rows[R_AGENT, granules] = 0
+        reader = shadow.reader[granules.key]
+        if not reader.any():
+            return
+        other = (reader >> 32 != observer.marks >> 32) & (reader != 0)
+        if late is not None:
+            other &= ~late
+        where = np.flatnonzero(other)
+        if not len(where):
+            return
+        marks = reader[where]
+        ordered = self._ordered(observer, where, marks, False, HB)
+        if ordered.all():
+            return
+        kept = np.flatnonzero(~ordered)
+        rows = granules.rows[where[kept]]
+        shadow.readers.add(rows, marks[kept], shadow.reader_info[rows])
 
-    def _meeting(self, observer: Observer, late: Wide, granules: Ints, info: int, epochs: Ints) -> None:
+    def write(self, observer: Observer, granules: Granules, info: int) -> None:
+        """Checks and records writes (and read-modify-writes, whose `info` is strong)."""
+        shadow, key, marks = self.shadow, granules.key, observer.marks
+        kept = None
+        if granules.some & WRITTEN:
+            writer = shadow.writer[key]
+            kept = self._compare(Question(observer, info, True, True), granules, writer, shadow.writer_info, shadow.writers)
+        if granules.some & READ:
+            self._compare(Question(observer, info, False, True), granules, shadow.reader[key], shadow.reader_info, shadow.readers)
+            shadow.readers.clear(key)
+            shadow.reader[key] = 0
+        late = shadow.later(granules)
+        if late is not None and observer.together is None and not observer.asynchronous:
+            self._meeting(observer, np.flatnonzero(late), granules, info)
+        if not info & 7:
+            shadow.writers.clear(key)
+        else:
+            if kept is not None and len(kept):
+                rows, once = np.unique(granules.rows[kept], return_index=True)
+                self._keep_writers(rows, writer[kept[once]], shadow.writer_info[rows])
+            if late is not None and not observer.operation:
+                lost = np.flatnonzero(late)
+                self._keep_writers(granules.rows[lost], marks[lost], np.full(len(lost), info, np.int32))
+        shadow.writer[key] = marks
+        shadow.writer_info[key] = info
+        shadow.note(granules, WRITTEN)
+
+    def _meeting(self, observer: Observer, late: Wide, granules: Granules, info: int) -> None:
         """Threads of one event that write to one granule: lanes of one warp are judged by their values elsewhere."""
-        kept = self.shadow.stamp[granules[late]] - 1
+        kept = self.shadow.stamp[granules.rows[late]].astype(np.int64) - 1
         a, b = observer.threads[late], observer.threads[kept]
         apart = (a != b) if info & 7 else (self.of.warp[a] != self.of.warp[b])
         late, kept = late[apart], kept[apart]
@@ -211,112 +225,107 @@ class SpaceCheck:
         bad = ~self._morally_strong(observer, kept, observer.threads[late] + 1, infos, info)
         if bad.any():
             late, kept = late[bad], kept[bad]
-            self._tell(observer, kept, granules[kept], observer.agents[late], epochs[late], infos[bad], info, True, True, False)
+            marks = np.broadcast_to(observer.marks, granules.count)[late]
+            self._tell(Question(observer, info, True, True), kept, granules.rows[kept], marks, infos[bad], False)
 
-    def _push_writers(self, granules: Ints, agents: Ints, epochs: Ints, infos: Ints) -> None:
-        self.shadow.wide_writers &= bool(((infos & 7) >= (2 if self.space == "shared" else 3)).all())
-        self.shadow.push(W_MORE, granules, agents, epochs, infos)
+    def _keep_writers(self, rows: Wide, marks: Wide, infos: Ints) -> None:
+        self.shadow.wide_writers &= bool(((infos & 7) >= self.strong_enough).all())
+        self.shadow.writers.add(rows, marks, infos)
 
-    def _check(
-        self,
-        observer: Observer,
-        granules: Ints,
-        agents: Ints,
-        epoch_row: int,
-        info_row: int,
-        more: int,
-        info: int,
-        prior_write: bool,
-        write: bool,
-    ) -> Wide | None:
+    def _compare(self, question: Question, granules: Granules, slots: Wide, slot_infos: Ints, lists: AgentLists) -> Wide | None:
         """Compares with the slot and the list of each granule. Returns where the slot holds an unordered but morally strong access."""
-        shadow = self.shadow
-        rows = shadow.rows
-        candidate = agents != 0
-        if not observer.asynchronous:
-            candidate &= agents != observer.agents
-        where = np.flatnonzero(candidate)
+        observer = question.observer
         kept = None
-        if len(where):
-            at = granules[where]
-            kept = self._judge(observer, where, at, agents[where], rows[epoch_row, at], rows[info_row, at], info, prior_write, write)
-        strong_enough = (info & 7) >= (2 if self.space == "shared" else 3)
-        if not (more == W_MORE and shadow.wide_writers and strong_enough):
-            for where, agent, epoch, infos in shadow.walk(more, granules):
-                apart = slice(None) if observer.asynchronous else agent != observer.agents[where]
-                self._judge(
-                    observer, where[apart], granules[where[apart]], agent[apart], epoch[apart], infos[apart], info, prior_write, write
-                )
+        if not self._known(question, granules, slots):
+            candidate = slots != 0
+            if not observer.asynchronous:
+                candidate &= slots >> 32 != observer.marks >> 32
+            where = np.flatnonzero(candidate)
+            if len(where):
+                rows = granules.rows[where]
+                kept = self._judge(question, where, rows, slots[where], slot_infos[rows])
+        if lists.empty or (question.prior_write and self.shadow.wide_writers and (question.info & 7) >= self.strong_enough):
+            return kept
+        listed = lists.listed(granules.key)
+        if listed is not None:
+            where, depth, marks, infos = listed
+            if not observer.asynchronous:
+                apart = marks >> 32 != np.broadcast_to(observer.marks, granules.count)[where] >> 32
+                where, depth, marks, infos = where[apart], depth[apart], marks[apart], infos[apart]
+            self._judge(question, where, granules.rows[where], marks, infos, depth)
         return kept
 
-    def _judge(
-        self,
-        observer: Observer,
-        where: Wide,
-        granules: Ints,
-        agents: Ints,
-        epochs: Ints,
-        infos: Ints,
-        info: int,
-        prior_write: bool,
-        write: bool,
-    ) -> Wide | None:
+    def _known(self, question: Question, granules: Granules, slots: Wide) -> bool:
+        """The usual case, answered quickly: whether all slots are empty, or hold accesses that come before the observers' and need no further fence.
+        False may also mean that a closer look is needed."""
+        observer, agents = question.observer, slots >> 32
+        highest = int(agents.max())
+        if highest < self.first_operation:
+            if not highest:
+                return True
+            if observer.operation:
+                return self._known_to_operation(observer, granules, slots, agents)
+            return self.clocks.all_known(observer.threads, slots, agents, self.space == "shared")
+        if int(agents.min()) < self.first_operation:
+            return False
+        return bool(self._done(observer, slice(None), agents, question.prior_write).all())
+
+    def _known_to_operation(self, observer: Observer, granules: Granules, slots: Wide, agents: Wide) -> bool:
+        view = HB
+        if observer.asynchronous:
+            if self.space == "shared":
+                home = self.shadow.first_address(granules) // self.stride
+                if not (self.clocks.agent_cta.take(agents) == home).all():
+                    return False
+                view = LOCAL
+            else:
+                view = GLOBAL
+        if observer.together is None:
+            return self.clocks.all_known(observer.different, slots, agents, self.space == "shared", view)
+        row = observer.together.rows().get(observer.cluster)
+        if row is None or not (self.clocks.agent_cluster.take(agents) == observer.cluster).all():
+            return False
+        return bool((row[view].take(self.clocks.agent_column.take(agents) - 1) >= slots.astype(np.int32)).all())
+
+    def _judge(self, question: Question, where: Wide, rows: Wide, marks: Wide, infos: Ints, depth: Wide | None = None) -> Wide | None:
+        """The accesses of `marks` against those at positions `where`. Of lists, the newest entries are told first, a `depth` at a time."""
         if not len(where):
             return None
-        ordered = self._ordered(observer, where, agents, epochs, prior_write, HB)
+        observer, info = question.observer, question.info
+        agents = marks >> 32
+        ordered = self._ordered(observer, where, marks, question.prior_write, HB)
         kept: Wide | None = None
+        bad = uncovered = where[:0]
         if not ordered.all():
             bad = np.flatnonzero(~ordered)
             if info & 7:
                 strong = self._morally_strong(observer, where[bad], agents[bad], infos[bad], info)
                 kept = where[bad[strong]]
                 bad = bad[~strong]
-            if len(bad):
-                self._tell(observer, where[bad], granules[bad], agents[bad], epochs[bad], infos[bad], info, prior_write, write, False)
         if observer.asynchronous:
-            generic = ordered & (agents < self.first_operation)
-            some = np.flatnonzero(generic)
+            some = np.flatnonzero(ordered & (agents < self.first_operation))
             if len(some):
-                addresses = self._addresses(granules[some]) if self.space == "shared" else np.zeros(0, np.int64)
+                addresses = self.shadow.addresses(rows[some]) if self.space == "shared" else rows[:0]
                 view = self._view(agents[some] - 1, addresses)
-                covered = self._ordered(observer, where[some], agents[some], epochs[some], prior_write, view)
-                if not covered.all():
-                    bad = some[~covered]
-                    self._tell(observer, where[bad], granules[bad], agents[bad], epochs[bad], infos[bad], info, prior_write, write, True)
+                covered = self._ordered(observer, where[some], marks[some], question.prior_write, view)
+                uncovered = some[~covered]
+        for level in [None] if depth is None else sorted({*depth[bad].tolist(), *depth[uncovered].tolist()}):
+            for chosen, bridged in ((bad, False), (uncovered, True)):
+                at = chosen if depth is None else chosen[depth[chosen] == level]
+                if len(at):
+                    self._tell(question, where[at], rows[at], marks[at], infos[at], bridged)
         return kept
 
-    def _addresses(self, granules: Ints) -> Wide:
-        shadow = self.shadow
-        per_page = 12 - shadow.shift
-        pages = np.array(shadow.pages, np.int64)
-        addresses: Wide = (pages[granules >> per_page] << 12) + ((granules & (1 << per_page) - 1).astype(np.int64) << shadow.shift)
-        return addresses
-
-    def _tell(
-        self,
-        observer: Observer,
-        where: Wide,
-        granules: Ints,
-        agents: Ints,
-        epochs: Ints,
-        infos: Ints,
-        info: int,
-        prior_write: bool,
-        write: bool,
-        bridged: bool,
-    ) -> None:
+    def _tell(self, question: Question, where: Wide, rows: Wide, marks: Wide, infos: Ints, bridged: bool) -> None:
         # One conflict for each prior site: the root cause is a pair of sites. Prefer two different warps: what is wrong between warps is wrong inside one as well.
-        mine = np.where(agents < self.first_operation, agents - 1, 0)
-        order = np.argsort(self.of.warp[mine] == self.of.warp[observer.threads[where]], kind="stable")
-        where, granules, agents, epochs, infos = where[order], granules[order], agents[order], epochs[order], infos[order]
-        _, first = np.unique(infos >> SITE_SHIFT, return_index=True)
-        for i in first.tolist():
-            prior = Side(int(agents[i]), int(epochs[i]), int(infos[i]), prior_write)
-            agent = int(observer.agents[where[i]])
+        observer = question.observer
+        agents = marks >> 32
+        theirs = np.where(agents < self.first_operation, agents - 1, 0)
+        order = np.argsort(self.of.warp[theirs] == self.of.warp[observer.threads[where]], kind="stable")
+        _, first = np.unique(infos[order] >> SITE_SHIFT, return_index=True)
+        for i in order[first].tolist():
+            prior = Side(int(agents[i]), int(marks[i] & 0xFFFFFFFF), int(infos[i]), question.prior_write)
             thread = int(observer.threads[where[i]])
-            epoch = int(self.clocks.epoch[thread])
-            current = Side(agent, epoch, info, write)
-            self.report(Conflict(self.space, self.shadow.address(int(granules[i])), prior, current, bridged))
-
-    def is_atomic(self, info: int) -> bool:
-        return bool(info & ATOMIC)
+            agent = int(np.broadcast_to(observer.marks, len(observer.threads))[where[i]]) >> 32
+            current = Side(agent, int(self.clocks.epoch[thread]), question.info, question.write)
+            self.report(Conflict(self.space, self.shadow.address(int(rows[i])), prior, current, bridged))

@@ -58,7 +58,7 @@ class MemoryEvents:
             "global": SpaceCheck("global", geometry.global_bytes, stride, self.clocks, self._conflict),
         }
         self.observations = Observations(self.sync)
-        self.barriers = BarrierObjects(self.of, self.clocks, self.sync, self.findings, self.naming, stride * geometry.ctas)
+        self.barriers = BarrierObjects(self.of, self.clocks, self.sync, self.findings, self.naming, self.spaces["shared"].shadow)
         self.peers = Peers(self.of, self.clocks, self.findings, self.naming)
         self.tiles = Tiles(self.findings, self.naming)
         self.causes = Causes(self.of, self.clocks, self.sync, self.findings, self.naming, self.sites, self.operations)
@@ -101,43 +101,32 @@ class MemoryEvents:
     ) -> None:
         if not len(threads):
             return
-        threads = threads.astype(np.int32, copy=False)
         shared = space == "shared"
+        check = self.spaces[space]
+        granules = check.shadow.locate(addresses, size)
         if shared:
-            if self.barriers.any_live:
-                barrier = self.barriers.touched(site, addresses, size)
-                if barrier is not None:
-                    near = int(np.flatnonzero((addresses < barrier + 8) & (addresses + size > barrier))[0])
-                    if not (self.barriers.recorded and access == "read" and order == "volatile" and size == 8):
-                        self.barriers.overwritten(site, int(threads[near]), barrier, "an ordinary access", access != "read")
-                    keep = ~((addresses < barrier + 8) & (addresses + size > barrier))
-                    threads, addresses = threads[keep], addresses[keep]
-                    values = None
-                    if not len(threads):
-                        return
+            barrier = self.barriers.touched(granules, addresses, size)
+            if barrier is not None:
+                hit = (addresses < barrier + 8) & (addresses + size > barrier)
+                if not (self.barriers.recorded and access == "read" and order == "volatile" and size == 8):
+                    self.barriers.overwritten(site, int(threads[hit][0]), barrier, "an ordinary access", access != "read")
+                threads, addresses, values = threads[~hit], addresses[~hit], None
+                if not len(threads):
+                    return
+                granules = check.shadow.locate(addresses, size)
             if remote:
-                self.peers.access(
-                    site, threads, (addresses // self.stride).astype(np.int32), "a remote store" if access == "write" else "a remote access"
-                )
+                self.peers.access(site, threads, addresses // self.stride, "a remote store" if access == "write" else "a remote access")
         strong = order != "weak" or access == "atomic"
         info = pack(self._site(site), 1 + SCOPES[scope] if strong else 0, access == "atomic", size, remote and shared)
-        check = self.spaces[space]
-        granules = check.shadow.index(addresses, size)
-        count = granules.shape[1]
-        flat = granules.reshape(-1)
-        mine = threads if count == 1 else np.repeat(threads, count)
-        epochs = self.clocks.epoch[mine]
-        observer = Observer(mine + 1, mine)
+        observer = Observer(granules.spread(self.clocks.marks[threads]), granules.spread(threads))
         if access == "read":
-            fresh = check.read(observer, flat, info, epochs)
-            if shared and fresh.any():
-                self._never_written(
-                    site, int(mine[np.flatnonzero(fresh)[0]]), check.shadow.address(int(flat[np.flatnonzero(fresh)[0]])), size
-                )
+            fresh = check.read(observer, granules, info)
+            if shared and fresh is not None:
+                self._never_written(site, int(observer.threads[fresh]), check.shadow.address(int(granules.rows[fresh])), size)
         else:
             if access == "write" and values is not None and len(threads) > 1:
                 self._sibling_stores(site, threads, space, addresses, size, values)
-            check.write(observer, flat, info, epochs)
+            check.write(observer, granules, info)
         if strong:
             self.observations.strong(site, threads, space, addresses, access, order, scope)
 
@@ -188,13 +177,14 @@ class MemoryEvents:
     def mbarrier_access(self, site: Instruction, threads: Ints, addresses: Ints, operation: str, remote: bool) -> None:
         if not len(threads):
             return
-        threads = threads.astype(np.int32, copy=False)
-        addresses = np.broadcast_to(addresses, threads.shape)
-        if remote:
+        addresses = np.broadcast_to(addresses, threads.shape) if addresses.shape != threads.shape else addresses
+        if remote and not (
+            operation == "complete_tx" and len(threads) == 1 and self.peers.runs(int(threads[0]), int(addresses[0]) // self.stride)
+        ):
             self.peers.access(
                 site,
                 threads,
-                (addresses // self.stride).astype(np.int32),
+                addresses // self.stride,
                 f"a remote mbarrier {operation}",
                 signals=True,
                 asynchronous=operation == "complete_tx",
@@ -204,9 +194,8 @@ class MemoryEvents:
             check = self.spaces["shared"]
             if operation == "inval":
                 self.barriers.operation(site, threads, addresses, operation)
-            granules = check.shadow.index(np.ascontiguousarray(addresses), 8)
-            mine = np.repeat(threads, granules.shape[1])
-            check.write(Observer(mine + 1, mine), granules.reshape(-1), info, self.clocks.epoch[mine])
+            granules = check.shadow.locate(np.ascontiguousarray(addresses), 8)
+            check.write(Observer(granules.spread(self.clocks.marks[threads]), granules.spread(threads)), granules, info)
             if operation == "inval":
                 return
         self.barriers.operation(site, threads, addresses, operation)

@@ -16,7 +16,7 @@ SCOPE_NAMES: tuple[Scope, ...] = ("cta", "cluster", "gpu", "sys")
 
 
 class Threads:
-    """Lookup tables by thread number; all int32, one entry a thread of the launch."""
+    """Lookup tables by thread number; all int64, since they index other tables, one entry a thread of the launch."""
 
     def __init__(self, geometry: Geometry) -> None:
         self.geometry = geometry
@@ -24,14 +24,14 @@ class Threads:
         self.cluster_size = max(geometry.cluster_size, 1)
         self.per_cluster = self.per_cta * self.cluster_size
         self.count = geometry.ctas * self.per_cta
-        number = np.arange(self.count, dtype=np.int32)
+        number = np.arange(self.count, dtype=np.int64)
         inside = number % self.per_cta
         warps_per_cta = -(-self.per_cta // 32)
-        self.cta: npt.NDArray[np.int32] = number // self.per_cta
-        self.cluster: npt.NDArray[np.int32] = self.cta // self.cluster_size
-        self.warp: npt.NDArray[np.int32] = self.cta * warps_per_cta + inside // 32
-        self.lane: npt.NDArray[np.int32] = inside % 32
-        self.column: npt.NDArray[np.int32] = number % self.per_cluster
+        self.cta: npt.NDArray[np.int64] = number // self.per_cta
+        self.cluster: npt.NDArray[np.int64] = self.cta // self.cluster_size
+        self.warp: npt.NDArray[np.int64] = self.cta * warps_per_cta + inside // 32
+        self.lane: npt.NDArray[np.int64] = inside % 32
+        self.column: npt.NDArray[np.int64] = number % self.per_cluster
         self.warps_per_cta = warps_per_cta
         self.clusters = -(-self.count // self.per_cluster) if self.count else 0
 

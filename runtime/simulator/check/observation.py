@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.check.token import ReleaseToken
     from fa4dsl.runtime.simulator.events import Access, Order, Scope, Space
 
-    Ints = npt.NDArray[np.int32]
+    Ints = npt.NDArray[np.int64]
 
 
 class Observations:

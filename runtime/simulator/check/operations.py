@@ -40,7 +40,7 @@ class Operation:
     kind: AsyncKind
     site: Instruction
     thread: int
-    group: npt.NDArray[np.int32] | None = None
+    group: npt.NDArray[np.int64] | None = None
     reads: Sequence[Range] = ()
     writes: Sequence[Range] = ()
     layouts: Sequence[SharedLayout] = ()

@@ -5,7 +5,6 @@ Both are happens-before questions, asked of every remote access, so the answer d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +17,8 @@ from fa4dsl.runtime.simulator.check.token import HB
 from fa4dsl.runtime.simulator.selection import grouped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
     from fa4dsl.runtime.diagnostics import Frame
@@ -27,17 +28,42 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.check.token import ReleaseToken
 
     Ints = npt.NDArray[np.int32]
+    Wide = npt.NDArray[np.int64]
+
+TOUCH_LIMIT = 1 << 20
+"""Accesses of one instruction that are kept before older ones of the same threads are dropped."""
 
 
-@dataclass
 class Touch:
-    """The last remote access of each thread of a cluster to one CTA, for one instruction."""
+    """The remote accesses of one instruction."""
 
-    site: Instruction
-    epochs: Ints
-    """By column; 0 = none."""
-    signals: bool
-    """Only signals a barrier: its observation by a thread of the target is enough."""
+    def __init__(self, site: Instruction, signals: bool) -> None:
+        self.site = site
+        self.signals = signals
+        """Only signals a barrier: its observation by a thread of the target is enough."""
+        self.parts: list[tuple[int, Wide, Wide, Ints]] = []
+        """Number of the access, threads, target CTAs, epochs of the threads."""
+        self.count = 0
+
+    def add(self, number: int, threads: Wide, targets: Wide, epochs: Ints) -> None:
+        self.parts.append((number, threads, targets, epochs))
+        self.count += len(threads)
+        if self.count > TOUCH_LIMIT:
+            number, threads, targets, epochs = self.whole()
+            order = np.lexsort((epochs, threads, targets))
+            same = (np.diff(threads[order]) == 0) & (np.diff(targets[order]) == 0)
+            last = order[np.append(~same, True)]
+            self.parts = [(number, threads[last], targets[last], epochs[last])]
+            self.count = len(last) // 2  # as much again must come before the next time
+
+    def whole(self) -> tuple[int, Wide, Wide, Ints]:
+        """All accesses; of each thread the last one to each CTA is among them."""
+        _, threads, targets, epochs = (list(column) for column in zip(*self.parts, strict=True))
+        return self.parts[0][0], np.concatenate(threads), np.concatenate(targets), np.concatenate(epochs)
+
+    def first(self, target: int) -> int:
+        """Number of the first access to a CTA."""
+        return next(number for number, _, targets, _ in self.parts if (targets == target).any())
 
 
 class Peers:
@@ -46,8 +72,9 @@ class Peers:
         self.clocks = clocks
         self.findings = findings
         self.naming = naming
-        self.touches: dict[tuple[int, int], Touch] = {}
-        """By (target CTA, site)."""
+        self.touches: dict[int, Touch] = {}
+        """By PTX line."""
+        self.accesses = 0
         self.early: dict[tuple[int, int], tuple[Instruction, int, str]] = {}
         """Accesses not ordered after the target's start, by (target CTA, site): site, thread, what."""
         self.exited = np.zeros(numbering.geometry.ctas, np.int32)
@@ -57,15 +84,15 @@ class Peers:
         self.seen: dict[int, Ints] = {}
         """By CTA and column: up to which epoch its threads observed arrivals, whatever their scope."""
 
-    def access(self, site: Instruction, threads: Ints, targets: Ints, what: str, signals: bool = False, asynchronous: bool = False) -> None:
+    def access(self, site: Instruction, threads: Wide, targets: Wide, what: str, signals: bool = False, asynchronous: bool = False) -> None:
         """A remote access by `threads` to shared memory of the CTAs `targets` (own ones are skipped). Whether an asynchronous one ends in time
         depends on its completion, not on its issue."""
         away = targets != self.of.cta[threads]
-        if not away.any():
-            return
         if not away.all():
+            if not away.any():
+                return
             threads, targets = threads[away], targets[away]
-        started = self.clocks.fact_mask(threads, targets.astype(np.int32), 3)
+        started = self.clocks.fact_mask(threads, targets, 3)
         if not started.all():
             for target in distinct(targets[~started]):
                 key = (target, site.ptx_line)
@@ -74,14 +101,17 @@ class Peers:
                     self.early[key] = (site, thread, what)
         if asynchronous:
             return
-        for target in distinct(targets):
-            mine = threads if (targets == target).all() else threads[targets == target]
-            touch = self.touches.get((target, site.ptx_line))
-            if touch is None:
-                touch = self.touches[target, site.ptx_line] = Touch(site, np.zeros(self.of.per_cluster, np.int32), signals)
-            touch.epochs[self.of.column[mine]] = self.clocks.epoch[mine]
+        touch = self.touches.get(site.ptx_line)
+        if touch is None:
+            touch = self.touches[site.ptx_line] = Touch(site, signals)
+        self.accesses += 1
+        touch.add(self.accesses, threads, targets, self.clocks.epoch[threads])
 
-    def observed(self, threads: Ints, token: ReleaseToken) -> None:
+    def runs(self, thread: int, target: int) -> bool:
+        """Whether a thread knows that a CTA runs, or is of it."""
+        return target == self.of.cta[thread] or self.clocks.facts_of(thread).started >> target & 1 == 1
+
+    def observed(self, threads: Wide, token: ReleaseToken) -> None:
         """Threads of a CTA saw an arrival, so the arrival itself is complete."""
         for cta in distinct(self.of.cta[threads]):
             seen = self.seen.get(cta)
@@ -91,7 +121,7 @@ class Peers:
             columns = self.of.column[token.threads[same]]
             seen[columns] = np.maximum(seen[columns], token.epochs[same])
 
-    def exit(self, site: Instruction, threads: Ints) -> None:
+    def exit(self, site: Instruction, threads: Wide) -> None:
         for cta, where in grouped(self.of.cta[threads]):
             mine = threads[where]
             self.exited[cta] += len(mine)
@@ -117,16 +147,9 @@ class Peers:
         """Tells the findings, one for all accesses that lack the same barrier. Returns the lines of the faulty accesses, so that
         races between them and the target are not told again."""
         late: dict[tuple[int, int], tuple[Instruction, int, bool]] = {}
-        for (target, line), touch in self.touches.items():
-            if not self.gone(target):
-                continue
-            known = self.exit_rows[target]
-            if touch.signals and target in self.seen:
-                known = np.maximum(known, self.seen[target])
-            bad = np.flatnonzero(touch.epochs > known)
-            if len(bad):
-                thread = target // self.of.cluster_size * self.of.per_cluster + int(bad[0])
-                late[target, line] = (touch.site, thread, touch.signals)
+        for _, target, line, thread in sorted(self._after_exit()):
+            touch = self.touches[line]
+            late[target, line] = (touch.site, thread, touch.signals)
         self._operations([one for one in operations if self.naming.place(one.site) not in racing])
         # Too narrow a scope or a relaxed barrier, told as such, is also why the access is not ordered before the exit.
         late = {key: value for key, value in late.items() if self.naming.place(value[0]) not in told}
@@ -136,6 +159,21 @@ class Peers:
         if early:
             self._not_started(early)
         return {self.naming.place(value[0]) for value in (*late.values(), *early.values())}
+
+    def _after_exit(self) -> Iterator[tuple[int, int, int, int]]:
+        """Number, target CTA, PTX line and thread of an access that does not come before its target's exit, for each line and target."""
+        for line, touch in self.touches.items():
+            _, threads, targets, epochs = touch.whole()
+            for target, where in grouped(targets):
+                if not self.gone(target):
+                    continue
+                known = self.exit_rows[target]
+                if touch.signals and target in self.seen:
+                    known = np.maximum(known, self.seen[target])
+                users = threads[where]
+                late = users[epochs[where] > known[self.of.column[users]]]
+                if len(late):
+                    yield touch.first(target), target, line, int(late.min())
 
     def _not_started(self, early: dict[tuple[int, int], tuple[Instruction, int, str]]) -> None:
         naming = self.naming

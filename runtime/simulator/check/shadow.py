@@ -1,20 +1,21 @@
 """Shadow memory of one space: who last wrote and who has read every byte since, in granules that shrink on demand.
 
-State is kept for pages that were touched, in parallel int32 rows. A granule starts at 16 bytes; the first access that is smaller
-or not aligned to it splits all granules to its own size, so verdicts are exact to the byte. An *agent* is 0 for nobody,
-``thread + 1`` for a thread, ``threads + 1 + n`` for asynchronous operation n. The last reader has a slot of its own; further
-unordered readers, and strong writers that the last one is not ordered after, hang in linked lists in a log.
+State is kept for pages that were touched, in parallel arrays with a row for each granule. A page starts with granules of 16 bytes; the first
+access that is smaller or not aligned to them splits the page's granules to its own size, so verdicts are exact to the byte. An *agent* is 0 for
+nobody, ``thread + 1`` for a thread, ``threads + 1 + n`` for asynchronous operation n; a *mark* is ``agent << 32 | epoch``, with epoch 0 for
+operations. The last reader has a slot of its own; further unordered readers, and strong writers that the last one is not ordered after, stand
+in lists.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from fa4dsl.runtime.simulator.check.agent_lists import AgentLists
 
+if TYPE_CHECKING:
     import numpy.typing as npt
 
     Ints = npt.NDArray[np.int32]
@@ -22,7 +23,25 @@ if TYPE_CHECKING:
     Bools = npt.NDArray[np.bool_]
 
 PAGE_BITS = 12
-W_AGENT, W_EPOCH, W_INFO, W_MORE, R_AGENT, R_EPOCH, R_INFO, R_MORE = range(8)
+PAGE = 1 << PAGE_BITS
+COARSEST = 4
+BLOCK = PAGE >> COARSEST
+"""Rows are given to pages in blocks of as many."""
+
+ALL_PAGES = 16384
+GROUP = 64
+"""Pages that are given rows together."""
+
+SHIFTS = (1 << COARSEST + 1) - 1
+"""State of a page: one bit for the log2 of its granules' size, and flags."""
+RESIDENT = 1 << 5
+WRITTEN = 1 << 6
+READ = 1 << 7
+LIVE = 1 << 8
+"""Holds a live mbarrier."""
+
+SHIFT_OF = np.zeros(SHIFTS + 1, np.int64)
+SHIFT_OF[[1 << shift for shift in range(COARSEST + 1)]] = range(COARSEST + 1)
 
 ATOMIC = 1 << 3
 SIZE_SHIFT = 4
@@ -37,161 +56,231 @@ def pack(site: int, strength: int, atomic: bool, size: int, remote: bool) -> int
     )
 
 
-class Shadow:
-    """Rows of state over granules; indices are into these rows, not addresses."""
+class Granules:
+    """The granules of accesses, one access after the other. Rows are good until the next access is located."""
 
-    def __init__(self, size: int, shift: int = 4) -> None:
-        self.shift = shift
-        self.slot = np.full((size >> PAGE_BITS) + 2, -1, np.int32)
-        self.pages: list[int] = []
-        # Zeroed memory costs nothing until it is touched, so room for many pages is taken at once.
-        capacity = min((size >> PAGE_BITS) + 2, 16384) << PAGE_BITS - shift
-        self.rows = np.zeros((8, capacity), np.int32)
-        self.stamp = np.zeros(capacity, np.int32)
-        self.log = np.zeros((5, 1024), np.int32)
-        """agent, epoch, info, previous entry, granule (negative: ~granule of a write list). Entry 0 is unused."""
-        self.log_used = 1
-        self.log_limit = 1 << 16
+    __slots__ = ("_rows", "count", "distinct", "every", "key", "pages", "repeats", "some")
+
+    def __init__(self, key: Wide | slice, repeats: int | Wide, pages: Wide, some: int, every: int, distinct: bool) -> None:
+        self.key = key
+        """The rows; a slice where they follow each other."""
+        self._rows = None if isinstance(key, slice) else key
+        self.count = key.stop - key.start if isinstance(key, slice) else len(key)
+        self.repeats = repeats
+        """Granules of an access."""
+        self.pages = pages
+        self.some = some
+        """State bits that some of the pages have."""
+        self.every = every
+        """State bits that all of the pages have."""
+        self.distinct = distinct
+        """Known to differ from each other."""
+
+    @property
+    def rows(self) -> Wide:
+        if self._rows is None:
+            assert isinstance(self.key, slice)
+            self._rows = np.arange(self.key.start, self.key.stop)
+        return self._rows
+
+    def all_of(self, value: int) -> Wide:
+        """One value for each granule."""
+        return np.ndarray((self.count,), np.int64, np.array([value]), strides=(0,))
+
+    def spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Values of the accesses, for each granule."""
+        return values if isinstance(self.repeats, int) and self.repeats == 1 else np.repeat(values, self.repeats)
+
+
+class Shadow:
+    """Pages of granules, and their state."""
+
+    def __init__(self, size: int) -> None:
+        pages = (size >> PAGE_BITS) + 2
+        self.first = np.zeros(pages, np.int64)
+        """Row of each page's first granule."""
+        self.state = np.full(pages, 1 << COARSEST, np.int64)
+        # Zeroed memory costs nothing until it is touched, so all of a small space has its rows from the start, in the order of its addresses.
+        room = (2 * min(pages, ALL_PAGES) + GROUP) * BLOCK
+        self.used = 0
+        self.owner = np.zeros(room // BLOCK, np.int64)
+        """The page of each block of rows."""
+        self.writer = np.zeros(room, np.int64)
+        self.writer_info = np.zeros(room, np.int32)
+        self.reader = np.zeros(room, np.int64)
+        self.reader_info = np.zeros(room, np.int32)
+        self.stamp = np.zeros(room, np.int32)
+        self.writers, self.readers = AgentLists(room), AgentLists(room)
         self.wide_writers = True
         """Whether all writers in lists were strong at gpu scope or wider."""
+        if pages <= ALL_PAGES:
+            self._allocate(np.arange(pages))
 
-    # -- addressing
-    def index(self, addresses: Wide, size: int) -> Ints:
-        """Granule indices [n, size in granules] of accesses that are aligned to their size or to 16 bytes."""
-        mask = (1 << self.shift) - 1
-        bits = size | int(np.bitwise_or.reduce(addresses)) if len(addresses) else size
-        if bits & mask:
-            self._refine((bits & -bits).bit_length() - 1)
+    # -- from addresses to rows
+    def locate(self, addresses: Wide, size: int) -> Granules:
+        """The granules of accesses of `size` bytes each, of which there is at least one."""
+        low = size | int(addresses[0] if len(addresses) == 1 else np.bitwise_or.reduce(addresses))
+        finest = min((low & -low).bit_length() - 1, COARSEST)
+        if size > 1 << COARSEST or low & size - 1:
+            return (len(addresses) == 1 and self._range(int(addresses[0]), size, finest)) or self._ranges(addresses, size, finest)
         pages = addresses >> PAGE_BITS
-        slots = self.slot[pages]
-        if (slots < 0).any() or (size > 16 and self._crossing(addresses, size)):
-            self._touch(addresses, size)
-            slots = self.slot[pages]
-        per_page = PAGE_BITS - self.shift
-        count = size >> self.shift
-        if size <= 16:
-            first = (slots.astype(np.int64) << per_page) + ((addresses & (1 << PAGE_BITS) - 1) >> self.shift)
-            short: Ints = (first[:, None] + np.arange(count)).astype(np.int32) if count > 1 else first.astype(np.int32)[:, None]
-            return short
-        granule = (addresses >> self.shift)[:, None] + np.arange(count)
-        long: Ints = ((self.slot[granule >> per_page].astype(np.int64) << per_page) + (granule & (1 << per_page) - 1)).astype(np.int32)
-        return long
+        states = self.state.take(pages)
+        some, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
+        if (some & SHIFTS) >> finest + 1 or not every & RESIDENT:
+            self._prepare(pages, finest)
+            states = self.state.take(pages)
+            some, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
+        shifts = some & SHIFTS
+        if shifts & shifts - 1:
+            return self._ranges(addresses, size, finest)
+        shift = shifts.bit_length() - 1
+        rows = addresses & PAGE - 1
+        rows >>= shift
+        rows += self.first.take(pages)
+        distinct = len(rows) == 1 or bool((rows[1:] > rows[:-1]).all())
+        count = size >> shift
+        if count > 1:
+            rows = (rows[:, None] + np.arange(count)).reshape(-1)
+        low, high = int(rows[0]), int(rows[-1])
+        key = slice(low, high + 1) if distinct and high - low == len(rows) - 1 else rows
+        return Granules(key, count, pages, some, every, distinct)
 
-    def _crossing(self, addresses: Wide, size: int) -> bool:
-        return bool((self.slot[(addresses + size - 1) >> PAGE_BITS] < 0).any()) or size > 1 << PAGE_BITS
+    def _range(self, start: int, size: int, finest: int) -> Granules | None:
+        """As `locate`, for one range; None where its pages are not ready, or differ in the size of their granules or do not follow each other."""
+        page, end = start >> PAGE_BITS, (start + size - 1 >> PAGE_BITS) + 1
+        states = self.state[page:end].tolist()
+        some = every = states[0]
+        for state in states:
+            some |= state
+            every &= state
+        shift = (some & SHIFTS).bit_length() - 1
+        if some & SHIFTS != 1 << shift or shift > finest or not every & RESIDENT:
+            return None
+        firsts = self.first[page:end].tolist()
+        if any(row != firsts[0] + (at << PAGE_BITS - shift) for at, row in enumerate(firsts)):
+            return None
+        low, count = firsts[0] + ((start & PAGE - 1) >> shift), size >> shift
+        return Granules(slice(low, low + count), count, np.arange(page, end), some, every, True)
 
-    def _touch(self, addresses: Wide, size: int) -> None:
-        first, last = addresses >> PAGE_BITS, (addresses + size - 1) >> PAGE_BITS
-        wanted = np.unique(np.concatenate([first + i for i in range(int((last - first).max()) + 1)]))
-        new = wanted[self.slot[wanted] < 0]
-        self.slot[new] = np.arange(len(self.pages), len(self.pages) + len(new))
-        self.pages.extend(new.tolist())
-        needed = len(self.pages) << PAGE_BITS - self.shift
-        if needed > self.rows.shape[1]:
-            grown = np.zeros((8, max(needed, 2 * self.rows.shape[1])), np.int32)
-            grown[:, : self.rows.shape[1]] = self.rows
-            self.rows = grown
-            self.stamp = np.zeros(grown.shape[1], np.int32)
+    def _ranges(self, addresses: Wide, size: int, finest: int) -> Granules:
+        """As `locate`, for ranges that may cross pages, and pages whose granules differ."""
+        first, last = addresses >> PAGE_BITS, (addresses + (size - 1)) >> PAGE_BITS
+        most = int((last - first).max()) + 1
+        if most == 1:
+            access, pages = np.arange(len(addresses)), first
+        else:
+            each = first[:, None] + np.arange(most)
+            access, step = np.nonzero(each <= last[:, None])
+            pages = each[access, step]
+        self._prepare(pages, finest)
+        states = self.state.take(pages)
+        shifts = SHIFT_OF[states & SHIFTS]
+        begin = np.maximum(addresses[access], pages << PAGE_BITS)
+        end = np.minimum(addresses[access] + size, pages + 1 << PAGE_BITS)
+        counts = (end - begin) >> shifts
+        starts = self.first.take(pages) + ((begin & PAGE - 1) >> shifts)
+        some, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
+        repeats = np.bincount(access, counts, len(addresses)).astype(np.int64)
+        if (starts[1:] == (starts + counts)[:-1]).all():
+            return Granules(slice(int(starts[0]), int(starts[-1] + counts[-1])), repeats, pages, some, every, True)
+        before = np.cumsum(counts) - counts
+        rows = np.repeat(starts - before, counts)
+        rows += np.arange(len(rows))
+        return Granules(rows, repeats, pages, some, every, bool((rows[1:] > rows[:-1]).all()))
 
-    def _refine(self, shift: int) -> None:
-        times = 1 << self.shift - shift
-        self._compact()
-        self.shift = shift
-        used = len(self.pages) << PAGE_BITS - shift
-        old_rows = self.rows
-        self.rows = np.zeros((8, old_rows.shape[1] * times), np.int32)
-        self.rows[:, :used] = np.repeat(old_rows[:, : used // times], times, axis=1)
-        self.stamp = np.zeros(self.rows.shape[1], np.int32)
-        if self.log_used > 1:
-            old = self.log[:, 1 : self.log_used]
-            granule = np.where(old[4] < 0, ~old[4], old[4])
-            write = np.repeat(old[4] < 0, times)
-            spread = (granule[:, None] * times + np.arange(times)).reshape(-1)
-            self.rows[[W_MORE, R_MORE]] = 0
-            self.log_used = 1
-            agent, epoch, info = (np.repeat(old[i], times) for i in range(3))
-            for head, mine in ((W_MORE, write), (R_MORE, ~write)):
-                self.push(head, spread[mine].astype(np.int32), agent[mine], epoch[mine], info[mine])
-
-    def address(self, granule: int) -> int:
+    def address(self, row: int) -> int:
         """First byte of a granule."""
-        per_page = PAGE_BITS - self.shift
-        return (self.pages[granule >> per_page] << PAGE_BITS) + ((granule & (1 << per_page) - 1) << self.shift)
+        page = int(self.owner[row // BLOCK])
+        shift = (int(self.state[page]) & SHIFTS).bit_length() - 1
+        return (page << PAGE_BITS) + (row - int(self.first[page]) << shift)
 
-    def duplicates(self, granules: Ints) -> Bools | None:
+    def first_address(self, granules: Granules) -> int:
+        """Of the first granule."""
+        return self.address(granules.key.start if isinstance(granules.key, slice) else int(granules.key[0]))
+
+    def size(self, row: int) -> int:
+        """Bytes of a granule."""
+        return int(self.state[self.owner[row // BLOCK]]) & SHIFTS
+
+    def addresses(self, rows: Wide) -> Wide:
+        """First bytes of granules."""
+        pages = self.owner[rows // BLOCK]
+        shifts = SHIFT_OF[self.state[pages] & SHIFTS]
+        found: Wide = (pages << PAGE_BITS) + ((rows - self.first[pages]) << shifts)
+        return found
+
+    def note(self, granules: Granules, flag: int) -> None:
+        """Sets a state bit of the pages."""
+        if not granules.every & flag:
+            self.state[granules.pages] |= flag
+
+    # -- pages
+    def _prepare(self, pages: Wide, finest: int) -> None:
+        """Gives rows to new pages, and splits granules larger than 1 << `finest` bytes."""
+        different = np.unique(pages)
+        states = self.state[different]
+        for page in different[(states & SHIFTS) >> finest + 1 != 0].tolist():
+            if self.state[page] & RESIDENT:
+                self._split(page, finest)
+            else:
+                self.state[page] = self.state[page] & ~SHIFTS | 1 << finest
+        absent = different[states & RESIDENT == 0]
+        if len(absent):
+            # The neighbours too, so that ranges have rows that follow each other.
+            near = (np.unique(absent // GROUP)[:, None] * GROUP + np.arange(GROUP)).reshape(-1)
+            near = near[near < len(self.state)]
+            self._allocate(near[self.state[near] & RESIDENT == 0])
+
+    def _allocate(self, pages: Wide) -> None:
+        counts = np.int64(PAGE) >> SHIFT_OF[self.state[pages] & SHIFTS]
+        end = self.used + int(counts.sum())
+        if end > len(self.writer):
+            self._grow(max(end, 2 * len(self.writer)))
+        self.first[pages] = self.used + np.cumsum(counts) - counts
+        self.owner[self.used // BLOCK : end // BLOCK] = np.repeat(pages, counts // BLOCK)
+        self.state[pages] |= RESIDENT
+        self.used = end
+
+    def _grow(self, room: int) -> None:
+        """More rows; only those of pages that were accessed are copied."""
+        pages = np.flatnonzero((self.state & (WRITTEN | READ) != 0) & (self.state & RESIDENT != 0))
+        counts = np.int64(PAGE) >> SHIFT_OF[self.state[pages] & SHIFTS]
+        rows = np.repeat(self.first[pages] - (np.cumsum(counts) - counts), counts)
+        rows += np.arange(len(rows))
+        for name in ("writer", "writer_info", "reader", "reader_info"):
+            old = getattr(self, name)
+            new = np.zeros(room, old.dtype)
+            new[rows] = old[rows]
+            setattr(self, name, new)
+        self.stamp = np.zeros(room, np.int32)
+        owner = np.zeros(room // BLOCK, np.int64)
+        owner[: self.used // BLOCK] = self.owner[: self.used // BLOCK]
+        self.owner = owner
+        self.writers.grow(room, rows)
+        self.readers.grow(room, rows)
+
+    def _split(self, page: int, finest: int) -> None:
+        """Moves a page to rows of its own, several for each that it had. The old ones stay unused."""
+        state, old = int(self.state[page]), int(self.first[page])
+        shift = (state & SHIFTS).bit_length() - 1
+        count, times = PAGE >> shift, 1 << shift - finest
+        if self.used + count * times > len(self.writer):
+            self._grow(2 * len(self.writer))
+        self.state[page] = state & ~SHIFTS | 1 << finest
+        self._allocate(np.array([page]))
+        if not state & (WRITTEN | READ):
+            return
+        new = int(self.first[page])
+        for row in (self.writer, self.writer_info, self.reader, self.reader_info):
+            row[new : new + count * times] = np.repeat(row[old : old + count], times)
+        self.writers.split(old, count, new, times)
+        self.readers.split(old, count, new, times)
+
+    def later(self, granules: Granules) -> Bools | None:
         """True where a later entry has the same granule; None where all differ."""
-        order = np.arange(1, len(granules) + 1, dtype=np.int32)
-        self.stamp[granules] = order
-        late = self.stamp[granules] != order
+        if granules.distinct:
+            return None
+        order = np.arange(1, granules.count + 1, dtype=np.int32)
+        self.stamp[granules.rows] = order
+        late: Bools = self.stamp[granules.rows] != order
         return late if late.any() else None
-
-    # -- lists
-    def push(self, head: int, granules: Ints, agent: Ints, epoch: Ints, info: Ints) -> None:
-        """Adds entries to the lists of their granules; a granule may occur several times."""
-        count = len(granules)
-        if not count:
-            return
-        if self.log_used + count > self.log.shape[1]:
-            grown = np.zeros((5, max(2 * self.log.shape[1], self.log_used + count)), np.int32)
-            grown[:, : self.log_used] = self.log[:, : self.log_used]
-            self.log = grown
-        order = np.argsort(granules, kind="stable")
-        granule = granules[order]
-        place = np.arange(self.log_used, self.log_used + count, dtype=np.int32)
-        self.log_used += count
-        first = np.ones(count, np.bool_)
-        first[1:] = granule[1:] != granule[:-1]
-        previous = np.where(first, self.rows[head, granule], place - 1)
-        self.log[0, place], self.log[1, place], self.log[2, place] = agent[order], epoch[order], info[order]
-        self.log[3, place] = previous
-        self.log[4, place] = granule if head == R_MORE else ~granule
-        last = np.ones(count, np.bool_)
-        last[:-1] = first[1:]
-        self.rows[head, granule[last]] = place[last]
-        if self.log_used > self.log_limit:
-            self._compact()
-            self.log_limit = max(1 << 16, 2 * self.log_used)
-
-    def walk(self, head: int, granules: Ints) -> Iterator[tuple[Wide, Ints, Ints, Ints]]:
-        """Goes through the lists of `granules`: yields (positions in `granules`, agents, epochs, infos) until all are at their end."""
-        heads = self.rows[head, granules]
-        where = np.flatnonzero(heads)
-        if not len(where):
-            return
-        entry = heads[where]
-        steps = 0
-        while len(where):
-            yield where, self.log[0, entry], self.log[1, entry], self.log[2, entry]
-            entry = self.log[3, entry]
-            going = entry != 0
-            where, entry = where[going], entry[going]
-            steps += 1
-        if steps > 256 and self.log_used > 4096:
-            self._compact()
-
-    def _compact(self) -> None:
-        """Keeps, of the entries that can still be reached, the newest for each granule and agent."""
-        if self.log_used == 1:
-            return
-        reachable = np.zeros(self.log_used, np.bool_)
-        used = len(self.pages) << PAGE_BITS - self.shift
-        for head in (W_MORE, R_MORE):
-            entry = self.rows[head, :used]
-            entry = entry[entry != 0]
-            while len(entry):
-                reachable[entry] = True
-                entry = self.log[3, entry]
-                entry = entry[entry != 0]
-        kept = np.flatnonzero(reachable)[::-1]
-        key = self.log[4, kept].astype(np.int64) << 32 | self.log[0, kept]
-        _, first = np.unique(key, return_index=True)
-        kept = np.sort(kept[first])
-        old = self.log[:, kept].copy()
-        self.rows[W_MORE, :used] = 0
-        self.rows[R_MORE, :used] = 0
-        self.log_used = 1
-        self.log_limit = 1 << 62
-        write = old[4] < 0
-        for head, mine in ((W_MORE, write), (R_MORE, ~write)):
-            self.push(head, np.where(old[4] < 0, ~old[4], old[4])[mine], old[0, mine], old[1, mine], old[2, mine])
-        self.log_limit = max(1 << 16, 2 * self.log_used)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.events import Order, Scope
 
     Ints = npt.NDArray[np.int32]
+    Wide = npt.NDArray[np.int64]
 
 RELEASES = ("release", "acq_rel", "sc")
 ACQUIRES = ("acquire", "acq_rel", "sc")
@@ -38,7 +39,7 @@ class MissedEdge:
 
     why: Literal["arrive scope", "wait scope", "relaxed arrive", "relaxed wait"]
     site: Instruction
-    threads: Ints
+    threads: Wide
     epochs: Ints
     token: ReleaseToken
     level: int = 3
@@ -51,7 +52,7 @@ class Step:
 
     site: Instruction | None
     kind: str
-    threads: Ints
+    threads: Wide
     epochs: Ints
 
 
@@ -64,19 +65,21 @@ class Synchronisation:
         self.missed: deque[MissedEdge] = deque(maxlen=20_000)
         self.steps: deque[Step] = deque(maxlen=50_000)
         self.published: list[ReleaseToken | None] = [None]
-        self.published_of = np.zeros((4, numbering.count), np.int32)
+        self.published_of = np.zeros((4, numbering.count), np.int64)
         """By scope and thread: number in `published` of the last release fence of at least that scope."""
         self.any_published = False
-        self.pending: list[tuple[Ints, ReleaseToken, int, Instruction]] = []
+        self.pending: list[tuple[Wide, ReleaseToken, int, Instruction]] = []
         """Relaxed observations that a later acquire fence may complete: threads, token, scope of the observation, site."""
         self.sequential: dict[tuple[int, int], list[Knowledge]] = {}
         """fence.sc tokens by (scope, CTA)."""
         self.fenced_inits: dict[int, int] = {}
         """By thread: its mbarrier.init numbers that an init fence has released."""
+        self.has_fenced = np.zeros(numbering.count, np.bool_)
+        """Whether a thread stands there."""
         self.own_inits: dict[int, int] = {}
 
     # -- releases
-    def release(self, site: Instruction | None, threads: Ints, scope: Scope, order: Order, kind: str = "arrive") -> ReleaseToken:
+    def release(self, site: Instruction | None, threads: Wide, scope: Scope, order: Order, kind: str = "arrive") -> ReleaseToken:
         level = SCOPES[scope]
         token = self.clocks.release(site, threads, level)
         self.steps.append(Step(site, kind, token.threads, token.epochs))
@@ -88,8 +91,8 @@ class Synchronisation:
         """The token of a relaxed operation: only what earlier release fences of its threads published."""
         facts = Facts(started=token.facts.started)
         if self.fenced_inits:
-            for thread in token.threads.tolist():
-                facts = facts | Facts(inits=self.fenced_inits.get(thread, 0))
+            for thread in token.threads[self.has_fenced[token.threads]].tolist():
+                facts = facts | Facts(inits=self.fenced_inits[thread])
         weak = ReleaseToken(token.site, token.threads, token.epochs, token.ctas, token.scope, facts, {})
         weak.relaxed = True
         weak.withheld = token
@@ -118,7 +121,7 @@ class Synchronisation:
         """Whether the token's scope includes the observer's CTA and the observer's scope the releasing threads'."""
         return all(self.of.same_instance(home, cta, token.scope) and self.of.same_instance(home, cta, scope) for home in token.ctas)
 
-    def join(self, site: Instruction, threads: Ints, tokens: Iterable[Knowledge], scope: Scope, order: Order) -> None:
+    def join(self, site: Instruction, threads: Wide, tokens: Iterable[Knowledge], scope: Scope, order: Order) -> None:
         level = SCOPES[scope]
         flat: list[Knowledge] = []
         weak: list[ReleaseToken] = []
@@ -141,7 +144,7 @@ class Synchronisation:
                 if token.withheld is not None:
                     self.missed.append(MissedEdge("relaxed arrive", site, mine, self.clocks.epoch[mine], token.withheld, level))
 
-    def _join_in_cta(self, site: Instruction, threads: Ints, cta: int, level: int, acquire: bool, tokens: list[Knowledge]) -> None:
+    def _join_in_cta(self, site: Instruction, threads: Wide, cta: int, level: int, acquire: bool, tokens: list[Knowledge]) -> None:
         accepted: list[Knowledge] = []
         for token in tokens:
             if not isinstance(token, ReleaseToken):
@@ -170,7 +173,7 @@ class Synchronisation:
         self.missed.append(edge)
 
     # -- fences
-    def fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope) -> None:
+    def fence(self, site: Instruction, threads: Wide, order: Order, scope: Scope) -> None:
         level = SCOPES[scope]
         if order in ACQUIRES and self.pending:
             self._complete_pending(site, threads, level)
@@ -209,9 +212,9 @@ class Synchronisation:
             kept.insert(0, None)
             inverse = inverse + 1
         self.published = kept
-        self.published_of = inverse.reshape(self.published_of.shape).astype(np.int32)
+        self.published_of = inverse.reshape(self.published_of.shape).astype(np.int64)
 
-    def _complete_pending(self, site: Instruction, threads: Ints, level: int) -> None:
+    def _complete_pending(self, site: Instruction, threads: Wide, level: int) -> None:
         rest = []
         for waiting, token, observed, seen in self.pending:
             inside = np.isin(waiting, threads)
@@ -229,9 +232,10 @@ class Synchronisation:
                 rest.append((waiting[~inside], token, observed, seen))
         self.pending = rest
 
-    def init_fence(self, site: Instruction, threads: Ints) -> None:
+    def init_fence(self, site: Instruction, threads: Wide) -> None:
         for thread in threads.tolist():
             self.fenced_inits[thread] = self.own_inits.get(thread, 0)
+        self.has_fenced[threads] = True
         epochs = self.clocks.epoch[threads]
         self.steps.append(Step(site, "init fence", threads, epochs))
         self.clocks.epoch[threads] = epochs + 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from fa4dsl.runtime.simulator.check.clocks import distinct
 from fa4dsl.runtime.simulator.check.findings import Findings, build
-from fa4dsl.runtime.simulator.check.shadow import SITE_SHIFT, W_AGENT, W_EPOCH, W_INFO
+from fa4dsl.runtime.simulator.check.shadow import SITE_SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.memory_check import SpaceCheck
     from fa4dsl.runtime.simulator.check.naming import Naming
+    from fa4dsl.runtime.simulator.check.shadow import Granules
 
-    Ints = npt.NDArray[np.int32]
+    Ints = npt.NDArray[np.int64]
 
 MAP_BYTES = 128
 
@@ -34,32 +35,30 @@ class TensorMaps:
         self.sites = sites
         self.acquired: dict[tuple[int, int], bytes] = {}
 
-    def _granules(self, address: int) -> Ints:
-        return self.check.shadow.index(np.array([address], np.int64), MAP_BYTES).reshape(-1)
+    def _granules(self, address: int) -> Granules:
+        return self.check.shadow.locate(np.array([address], np.int64), MAP_BYTES)
 
     def _state(self, address: int) -> bytes:
         """Who wrote the map's bytes, as an opaque value."""
-        granules = self._granules(address)
-        rows = self.check.shadow.rows
-        return bytes(rows[W_AGENT, granules].tobytes() + rows[W_EPOCH, granules].tobytes())
+        rows = self._granules(address).rows
+        return bytes(self.check.shadow.writer[rows].tobytes())
 
     def acquire(self, threads: Ints, addresses: npt.NDArray[np.int64]) -> None:
         """fence.proxy.tensormap::generic.acquire [address], 128."""
-        for address in distinct(addresses):  # type: ignore[arg-type]
+        for address in distinct(addresses):
             state = self._state(address)
             for thread in threads[addresses == address].tolist():
                 self.acquired[thread, address] = state
 
     def used(self, site: Instruction, thread: int, address: int) -> bool:
         """A tensor copy reads the map at a global address: whether the kernel has written it (then the read takes part in the race check)."""
-        granules = self._granules(address)
-        rows = self.check.shadow.rows
-        writers = rows[W_AGENT, granules]
+        rows = self._granules(address).rows
+        writers = self.check.shadow.writer[rows] >> 32
         if not writers.any():
             return False
         if self.acquired.get((thread, address)) != self._state(address):
             first = int(np.flatnonzero(writers)[0])
-            writer = self.sites[int(rows[W_INFO, granules[first]]) >> SITE_SHIFT]
+            writer = self.sites[int(self.check.shadow.writer_info[rows[first]]) >> SITE_SHIFT]
             frames = [
                 *self.naming.frames(writer, f"changes the tensor map, by {self.naming.thread(int(writers[first]) - 1)}"),
                 *self.naming.frames(site, f"copies through it, issued by {self.naming.thread(thread)}"),

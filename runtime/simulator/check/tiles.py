@@ -43,8 +43,8 @@ class Tiles:
     def wgmma(self, operation: Operation, shadow: Shadow, operations: list[Operation], first_operation: int) -> None:
         """Compares the descriptors with the swizzle that TMA used for the same bytes."""
         for layout in operation.layouts:
-            granule = shadow.index(np.array([layout.start & ~15], np.int64), 16)[0, 0]
-            writer = int(shadow.rows[0, granule]) - first_operation
+            granule = shadow.locate(np.array([layout.start & ~15], np.int64), 16).rows[0]
+            writer = int(shadow.writer[granule] >> 32) - first_operation
             if writer < 0:
                 continue
             load = operations[writer]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.check.numbering import Threads
 
     Ints = npt.NDArray[np.int32]
+    Wide = npt.NDArray[np.int64]
     Rows = dict[int, npt.NDArray[np.int32]]
 
 VIEWS = 4
@@ -70,7 +71,7 @@ class ReleaseToken(Knowledge):
     def __init__(
         self,
         site: Instruction | None,
-        threads: Ints,
+        threads: Wide,
         epochs: Ints,
         ctas: frozenset[int],
         scope: int,
@@ -104,11 +105,11 @@ class Snapshot:
 
     def __init__(
         self,
-        threads: Ints,
+        threads: Wide,
         epochs: Ints,
-        numbers: Ints,
+        numbers: Wide,
         bases: dict[int, Rows],
-        facts: Ints,
+        facts: Wide,
         fact_sets: dict[int, Facts],
         bridges: npt.NDArray[np.int32],
         lanes: npt.NDArray[np.int32] | None,

@@ -10,15 +10,18 @@ from fa4dsl.runtime.ptx.instruction import Immediate, Instruction, Negated, Oper
 from fa4dsl.runtime.ptx.module import TYPE_BYTES
 from fa4dsl.runtime.simulator.access import Resolver
 from fa4dsl.runtime.simulator.asynchronous import Operation
-from fa4dsl.runtime.simulator.copying import CopyBatch, Signal, groups_of, shared_range, start, start_stores
+from fa4dsl.runtime.simulator.copying import CopyBatch, groups_of, shared_range, start_stores
 from fa4dsl.runtime.simulator.decoder import WIDTH_DTYPE, Decoder, handles
 from fa4dsl.runtime.simulator.events import Range
 from fa4dsl.runtime.simulator.instructions.mbarriers import offsets_of
-from fa4dsl.runtime.simulator.numerics.atomic import atomic_update, supports
+from fa4dsl.runtime.simulator.numerics.atomic import supports, update_in_order
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Ints, Row, Selection
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fa4dsl.runtime.simulator.events import AsyncKind
     from fa4dsl.runtime.simulator.machine import Machine
 
 _SHARED = ("shared", "shared::cta")
@@ -246,26 +249,6 @@ def _bulk(decoder: Decoder, instruction: Instruction) -> Step:
     return bulk_copy(decoder, instruction)
 
 
-def _remote_operands(decoder: Decoder, instruction: Instruction, size: int) -> tuple[Resolver, Resolver]:
-    row, offset = decoder.address(instruction, instruction.operands[0])
-    target = Resolver(decoder.machine, instruction, "shared::cluster", row, offset, size)
-    row, offset = decoder.address(instruction, instruction.operands[2])
-    return target, Resolver(decoder.machine, instruction, "shared::cluster", row, offset, 8)
-
-
-def _same_block(decoder: Decoder, instruction: Instruction, thread: int, address: int, barrier: int) -> None:
-    stride = decoder.grid.shared_stride
-    if address // stride != barrier // stride:
-        ranks = (address // stride % decoder.grid.cluster_size, barrier // stride % decoder.grid.cluster_size)
-        decoder.machine.fault(
-            "S012",
-            instruction,
-            thread,
-            what=f"the data goes to rank {ranks[0]} but the barrier lies in rank {ranks[1]}",
-            how="map both addresses to the same block",
-        )
-
-
 def _signalling_together(machine: Machine, numbers: Ints, barriers: Ints) -> list[Ints]:
     """Positions of threads whose stores may land together: the same barrier; the same warp where the schedule may part warps, the same CTA where
     traffic is counted by it."""
@@ -276,6 +259,44 @@ def _signalling_together(machine: Machine, numbers: Ints, barriers: Ints) -> lis
         keys = barriers << 32 | machine.grid.cta[numbers]
     order = np.argsort(keys, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
+
+
+def _remote(
+    decoder: Decoder,
+    instruction: Instruction,
+    kind: AsyncKind,
+    size: int,
+    width: int,
+    prepare: Callable[[Ints, Ints], Callable[[], None]],
+) -> Step:
+    """st.async and red.async: `size` bytes, in words of `width`, land in a block of the cluster and are counted by a barrier there. `prepare` takes the
+    values of some threads, for the cells (in words) that they go to, and returns what lands them."""
+    row, offset = decoder.address(instruction, instruction.operands[0])
+    target = Resolver(decoder.machine, instruction, "shared::cluster", row, offset, size)
+    row, offset = decoder.address(instruction, instruction.operands[2])
+    barrier = Resolver(decoder.machine, instruction, "shared::cluster", row, offset, 8)
+    machine, grid = decoder.machine, decoder.grid
+    shift = width.bit_length() - 1
+
+    def run(threads: Selection) -> None:
+        numbers = grid.arange[threads]
+        places, barriers = target.resolve(threads), barrier.resolve(threads)
+        homes, signalled = places // grid.shared_stride, barriers // grid.shared_stride
+        if (homes != signalled).any():
+            first = int(np.flatnonzero(homes != signalled)[0])
+            ranks = (int(homes[first]) % grid.cluster_size, int(signalled[first]) % grid.cluster_size)
+            machine.fault(
+                "S012",
+                instruction,
+                int(numbers[first]),
+                what=f"the data goes to rank {ranks[0]} but the barrier lies in rank {ranks[1]}",
+                how="map both addresses to the same block",
+            )
+        for mine in _signalling_together(machine, numbers, barriers):
+            write = prepare(numbers[mine], places[mine] >> shift)
+            start_stores(machine, instruction, kind, numbers[mine], places[mine], size, int(barriers[mine[0]]), write)
+
+    return Step(run, visible=True)
 
 
 def store_async(decoder: Decoder, instruction: Instruction) -> Step:
@@ -295,30 +316,18 @@ def store_async(decoder: Decoder, instruction: Instruction) -> Step:
     rows = [decoder.source(instruction, item, WIDTH_DTYPE[width]) for item in elements]
     if any(row.dtype.itemsize != width for row in rows):
         decoder.wrong(instruction, "a source register has the wrong width")
-    size = width * vector
-    target, barrier = _remote_operands(decoder, instruction, size)
-    machine, grid = decoder.machine, decoder.grid
-    view = machine.memory.shared.views[width]
-    shift = width.bit_length() - 1
+    view = decoder.machine.memory.shared.views[width]
 
-    def run(threads: Selection) -> None:
-        numbers = grid.arange[threads]
-        places, barriers = target.resolve(threads), barrier.resolve(threads)
-        astray = np.flatnonzero(places // grid.shared_stride != barriers // grid.shared_stride)
-        if len(astray):
-            first = int(astray[0])
-            _same_block(decoder, instruction, int(numbers[first]), int(places[first]), int(barriers[first]))
-        for mine in _signalling_together(machine, numbers, barriers):
-            cells = places[mine] >> shift
-            values = [row[numbers[mine]] for row in rows]
+    def prepare(numbers: Ints, cells: Ints) -> Callable[[], None]:
+        values = [row[numbers] for row in rows]
 
-            def write(cells: Ints = cells, values: list[Row] = values) -> None:
-                for index, value in enumerate(values):
-                    view[cells + index] = value
+        def write() -> None:
+            for index, value in enumerate(values):
+                view[cells + index] = value
 
-            start_stores(machine, instruction, numbers[mine], places[mine], size, int(barriers[mine[0]]), write)
+        return write
 
-    return Step(run, visible=True)
+    return _remote(decoder, instruction, "st_async", width * vector, width, prepare)
 
 
 def reduce_async(decoder: Decoder, instruction: Instruction) -> Step:
@@ -343,35 +352,17 @@ def reduce_async(decoder: Decoder, instruction: Instruction) -> Step:
     decoder.count(instruction, 3)
     width = TYPE_BYTES[kind]
     row = decoder.source(instruction, instruction.operands[1], WIDTH_DTYPE[width])
-    target, barrier = _remote_operands(decoder, instruction, width)
-    machine, grid = decoder.machine, decoder.grid
-    view = machine.memory.shared.views[width]
-    shift = width.bit_length() - 1
+    view = decoder.machine.memory.shared.views[width]
 
-    def run(threads: Selection) -> None:
-        numbers = grid.arange[threads]
-        places, barriers = target.resolve(threads), barrier.resolve(threads)
-        for thread, place, signal in zip(numbers.tolist(), places.tolist(), barriers.tolist(), strict=True):
-            _same_block(decoder, instruction, thread, place, signal)
-            value = row[thread : thread + 1].copy()
+    def prepare(numbers: Ints, cells: Ints) -> Callable[[], None]:
+        values = row[numbers]
 
-            def write(place: int = place, value: Row = value) -> None:
-                cell = slice(place >> shift, (place >> shift) + 1)
-                view[cell] = atomic_update(operation, kind, view[cell], value)
+        def write() -> None:
+            update_in_order(operation, kind, view, cells, values)
 
-            start(
-                machine,
-                instruction,
-                thread,
-                "red_async",
-                (),
-                [shared_range(machine, [place], width)],
-                lambda: None,
-                write,
-                [Signal(signal, width)],
-            )
+        return write
 
-    return Step(run, visible=True)
+    return _remote(decoder, instruction, "red_async", width, width, prepare)
 
 
 __all__ = ["constant_operand", "cp", "reduce_async", "store_async"]

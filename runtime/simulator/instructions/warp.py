@@ -13,7 +13,7 @@ from fa4dsl.runtime.ptx.instruction import Immediate, Instruction, Negated, Oper
 from fa4dsl.runtime.simulator.decoder import Decoder, handles
 from fa4dsl.runtime.simulator.numerics import warp as numerics
 from fa4dsl.runtime.simulator.program import Step
-from fa4dsl.runtime.simulator.selection import Row, Selection, compact
+from fa4dsl.runtime.simulator.selection import Row, Selection, compact, grouped
 
 FULL = 0xFFFFFFFF
 
@@ -235,13 +235,13 @@ def warp_sync(decoder: Decoder, instruction: Instruction) -> Step:
         if checker is None:
             return
         numbers = grid.arange[threads]
-        members = np.full(len(numbers), FULL) if mask is None else mask[threads].astype(np.int64)
-        key = (numbers >> 5) << 32 | members
         events = grid.event_thread[threads]
-        if isinstance(threads, slice) and mask is None:
-            groups = list(events.reshape(-1, 32)) if len(events) % 32 == 0 else [events]
+        members = None if mask is None else mask[threads].astype(np.int64)
+        whole = isinstance(threads, slice) and not (threads.start | threads.stop) & 31
+        if whole and (members is None or (members == FULL).all()):
+            checker.warp_sync(instruction, events.reshape(-1, 32))
         else:
-            groups = [events[key == one] for one in np.unique(key)]
-        checker.warp_sync(instruction, groups)
+            key = numbers >> 5 if members is None else (numbers >> 5) << 32 | members
+            checker.warp_sync(instruction, [events[where] for _, where in grouped(key)])
 
     return collective(decoder, instruction, run, mask)
