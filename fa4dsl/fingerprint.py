@@ -221,10 +221,7 @@ class Fingerprint:
         names = {name for part in _nested(code) for name in part.co_names}
         for text in function.__annotations__.values():
             if isinstance(text, str):
-                try:
-                    names.update(compile(text, "<annotation>", "eval", dont_inherit=True).co_names)
-                except SyntaxError:
-                    continue
+                names.update(_names_of_annotation(text))
             else:
                 yield self.digest(text)
         for name in sorted(names):
@@ -374,6 +371,14 @@ def _lookup(function: Any, name: str) -> Any:
                 return MISSING
     found = function.__globals__.get(name, MISSING)
     return vars(builtins).get(name, MISSING) if found is MISSING else found
+
+
+@functools.lru_cache(4096)
+def _names_of_annotation(text: str) -> tuple[str, ...]:
+    try:
+        return compile(text, "<annotation>", "eval", dont_inherit=True).co_names
+    except SyntaxError:
+        return ()
 
 
 def _nested(code: types.CodeType) -> Iterator[types.CodeType]:

@@ -131,7 +131,7 @@ class Cache:
             with tempfile.TemporaryFile(dir=self.folder):
                 pass
             lock.acquire()
-        except (OSError, RuntimeError, Timeout, NotImplementedError, Warning) as error:
+        except (OSError, RuntimeError, Timeout, Warning) as error:
             log.info("no lock for %s: %s", key, error)
             yield False
             return

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from fa4dsl.runtime.cuda.driver import call, driver
+from fa4dsl.runtime.cuda.library import CUdevice_attribute
 from fa4dsl.runtime.diagnostics import Fa4dslError, fail
 
 
@@ -74,7 +75,9 @@ def gpu(ordinal: int | None = None) -> Gpu:
 
 
 def _attribute(handle: Any, name: str) -> int:
-    return int(call("cuDeviceGetAttribute", getattr(driver().CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), handle))
+    full = f"CU_DEVICE_ATTRIBUTE_{name}"
+    number = getattr(CUdevice_attribute, full, None)
+    return int(call("cuDeviceGetAttribute", getattr(driver().bindings.CUdevice_attribute, full) if number is None else number, handle))
 
 
 def current_ordinal() -> int:

@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from fa4dsl.runtime.cuda.library import Library
 from fa4dsl.runtime.diagnostics import Frame, fail
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ hardware stack error, illegal instruction, misaligned address, wrong address spa
 class _State:
     """What belongs to one process."""
 
-    bindings: Any = None
+    library: Library | None = None
     process: int = 0
     forked_from: int = 0
     lock = threading.Lock()
@@ -69,46 +70,38 @@ class _Recent:
 recent = _Recent()
 
 
-def driver() -> Any:
-    """The module `cuda.bindings.driver`, initialised in this process. Raises R070 to R074."""
-    if _state.bindings is not None and _state.process == os.getpid():
-        return _state.bindings
+def driver() -> Library:
+    """The driver's functions and constants by the names of `cuda.bindings.driver`, initialised in this process. Raises R070 to R074."""
+    if _state.library is not None and _state.process == os.getpid():
+        return _state.library
     with _state.lock:
         if _state.forked_from:
             fail("R074", parent=_state.forked_from)
-        if _state.bindings is None:
-            _state.bindings = _initialise()
+        if _state.library is None:
+            _state.library = _initialise()
             _state.process = os.getpid()
-    return _state.bindings
+    return _state.library
 
 
-def _initialise() -> Any:
-    try:
-        from cuda.bindings import driver as bindings
-    except ImportError as error:
-        fail("R073", reason=str(error))
-    try:
-        (status,) = bindings.cuInit(0)
-    except RuntimeError as error:
-        # cuda.pathfinder raises DynamicLibNotFoundError, a RuntimeError, where libcuda.so.1 is absent.
-        fail("R070", reason=str(error).splitlines()[0] if str(error) else type(error).__name__)
-    code = int(status)
+def _initialise() -> Library:
+    library = Library()
+    (code,) = library.cuInit(0)
     if code == 100:
         fail("R071")
     if code == 3:
         # The driver itself was initialised, by another library, before this process was forked.
         fail("R074", parent=os.getppid())
     if code:
-        fail("R070", reason=f"cuInit failed with {status.name}")
-    return bindings
+        fail("R070", reason=f"cuInit failed with status {code}")
+    return library
 
 
 def _after_fork() -> None:
     """In a forked child whose parent used CUDA: the first use says so instead of hanging in the driver."""
     _state.lock = threading.Lock()
-    if _state.bindings is not None:
+    if _state.library is not None:
         _state.forked_from = _state.process
-        _state.bindings = None
+        _state.library = None
         entry.launch = _refuse_after_fork
         recent.clear()
 
@@ -129,12 +122,8 @@ entry = _Entry()
 def raw_launch() -> Any:
     """`cuLaunchKernelEx(config, function, parameters, None) -> status`, with arguments that `pack.pointer_to` made."""
     if entry.launch is None:
-        driver()
-        import ctypes
-
-        function = ctypes.CDLL("libcuda.so.1").cuLaunchKernelEx
+        function = driver().exported.cuLaunchKernelEx
         # No argtypes: what the callers pass needs no conversion.
-        function.restype = ctypes.c_int
         entry.launch = function
     return entry.launch
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.cuda.device import current_context
 from fa4dsl.runtime.cuda.driver import call, driver, raise_status
+from fa4dsl.runtime.cuda.pack import ParameterBlock
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.launch import PORTABLE_CLUSTER, Extents, LaunchOptions
 
 if TYPE_CHECKING:
     from fa4dsl.runtime.cuda.kernel import LoadedKernel
 
+INVALID_CLUSTER_SIZE = 912
+"""CUDA_ERROR_INVALID_CLUSTER_SIZE."""
 DEFAULT_DYNAMIC = 48 << 10
 """Dynamic shared memory a launch may have without opting in."""
 
@@ -80,9 +85,8 @@ def blocks_per_sm(kernel: LoadedKernel, options: LaunchOptions) -> int:
 
 def active_clusters(kernel: LoadedKernel, grid: Extents, options: LaunchOptions) -> int:
     """Clusters of this shape resident on the whole GPU (cuOccupancyMaxActiveClusters)."""
-    cu = driver()
-    status, clusters = cu.cuOccupancyMaxActiveClusters(kernel.function, _config(kernel, grid, options, with_cluster=True))
-    if status == cu.CUresult.CUDA_ERROR_INVALID_CLUSTER_SIZE:
+    status, clusters = driver().cuOccupancyMaxActiveClusters(kernel.function, _config(kernel, grid, options, with_cluster=True))
+    if status == INVALID_CLUSTER_SIZE:
         return 0
     if int(status):
         raise_status("cuOccupancyMaxActiveClusters", int(status))
@@ -101,16 +105,16 @@ def largest_cluster(kernel: LoadedKernel, options: LaunchOptions) -> int:
     return int(call("cuOccupancyMaxPotentialClusterSize", kernel.function, _config(kernel, (16, 1, 1), options, with_cluster=False)))
 
 
-def _config(kernel: LoadedKernel, grid: Extents, options: LaunchOptions, with_cluster: bool) -> Any:
-    cu = driver()
-    config = cu.CUlaunchConfig()
-    config.gridDimX, config.gridDimY, config.gridDimZ = grid
-    config.blockDimX, config.blockDimY, config.blockDimZ = kernel.manifest.block
-    config.sharedMemBytes = options.dynamic_shared_bytes
-    if with_cluster:
-        attribute = cu.CUlaunchAttribute()
-        attribute.id = cu.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-        attribute.value.clusterDim.x, attribute.value.clusterDim.y, attribute.value.clusterDim.z = options.cluster
-        config.attrs = [attribute]
-        config.numAttrs = 1
-    return config
+def _config(kernel: LoadedKernel, grid: Extents, options: LaunchOptions, with_cluster: bool) -> int:
+    """The address of a launch's config in the driver's layout, without stream and arguments; it stays until the next."""
+    plain = replace(options, cluster=options.cluster if with_cluster else (1, 1, 1), cooperative=False, programmatic=False)
+    block = ParameterBlock((), grid, kernel.manifest.block, plain, None)
+    _kept.block = block
+    return block.config_address
+
+
+class _Kept(threading.local):
+    block: ParameterBlock | None = None
+
+
+_kept = _Kept()

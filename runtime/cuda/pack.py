@@ -70,7 +70,7 @@ def pointer_to(address: int) -> Any:
 class ParameterBlock:
     """One launch's memory. Not to be shared by two launches at the same time: the prepared launch keeps a few and hands them out."""
 
-    __slots__ = ("_memory", "_stream_at", "arguments", "last", "offset", "pack_into", "view")
+    __slots__ = ("_memory", "_stream_at", "arguments", "config_address", "last", "offset", "pack_into", "view")
 
     def __init__(self, parameters: Sequence[Parameter], grid: Extents, block: Extents, options: LaunchOptions, function: Any) -> None:
         attribute_bytes = attributes(options)
@@ -84,6 +84,7 @@ class ParameterBlock:
         self._memory = ctypes.create_string_buffer(size + 64)
         base = (ctypes.addressof(self._memory) + 63) // 64 * 64
         self.view = (ctypes.c_char * size).from_address(base)
+        self.config_address = base + config_at
         self.arguments = (pointer_to(base + config_at), function, pointer_to(base + pointers_at), None)
         """Of `cuLaunchKernelEx`, as one tuple that every call passes on."""
         self.offset = values_at

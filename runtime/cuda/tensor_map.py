@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.cuda.driver import driver, status_text
+from fa4dsl.runtime.cuda.library import TENSOR_MAP_TYPES
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.dtypes import DTYPES
 
 if TYPE_CHECKING:
     from fa4dsl.runtime.tensor_map import TensorMap, TensorMapDescription
 
-SIZE = 128
 CACHE_LIMIT = 4096
 
 _cache: dict[tuple[int, int, TensorMapDescription], bytes] = {}
@@ -43,27 +42,21 @@ def encode_at(description: TensorMapDescription, address: int, ordinal: int, nam
 
 
 def _encode(description: TensorMapDescription, address: int, name: str) -> bytes:
-    cu = driver()
-    swizzle = "NONE" if description.swizzle == "none" else description.swizzle
-    interleave = "NONE" if description.interleave == "none" else description.interleave
-    promotion = "NONE" if description.l2_promotion == "none" else f"L2_{description.l2_promotion}"
-    fill = "NONE" if description.oob_fill == "zero" else "NAN_REQUEST_ZERO_FMA"
-    # The driver wants one stride even for rank 1, where it reads none.
-    strides = [cu.cuuint64_t(stride) for stride in description.strides_bytes] or [cu.cuuint64_t(16)]
-    status, encoded = cu.cuTensorMapEncodeTiled(
-        getattr(cu.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{DTYPES[description.dtype].tensor_map}"),
-        description.rank,
+    status, encoded = driver().cuTensorMapEncodeTiled(
+        TENSOR_MAP_TYPES[DTYPES[description.dtype].tensor_map],
         address,
-        [cu.cuuint64_t(size) for size in description.sizes],
-        strides,
-        [cu.cuuint32_t(extent) for extent in description.box],
-        [cu.cuuint32_t(stride) for stride in description.element_strides],
-        getattr(cu.CUtensorMapInterleave, f"CU_TENSOR_MAP_INTERLEAVE_{interleave}"),
-        getattr(cu.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{swizzle}"),
-        getattr(cu.CUtensorMapL2promotion, f"CU_TENSOR_MAP_L2_PROMOTION_{promotion}"),
-        getattr(cu.CUtensorMapFloatOOBfill, f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}"),
+        description.sizes,
+        description.strides_bytes,
+        description.box,
+        description.element_strides,
+        (
+            ("none", "16B", "32B").index(description.interleave),
+            ("none", "32B", "64B", "128B").index(description.swizzle),
+            ("none", "64B", "128B", "256B").index(description.l2_promotion),
+            ("zero", "nan").index(description.oob_fill),
+        ),
     )
     if int(status):
         fields = ", ".join(f"{key}={value}" for key, value in asdict(description).items())
         fail("R035", name=name or "the tensor map", status=status_text(int(status))[0], fields=f"base={address:#x}, {fields}")
-    return ctypes.string_at(encoded.getPtr(), SIZE)
+    return encoded

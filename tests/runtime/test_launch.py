@@ -215,16 +215,6 @@ def test_without_a_gpu_the_error_says_so() -> None:
     assert ("R070" in done.stdout or "R071" in done.stdout) and "simulator" in done.stdout, done.stdout + done.stderr
 
 
-def test_without_the_bindings_the_error_says_so(tmp_path: Path) -> None:
-    package = tmp_path / "cuda"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    program = "from fa4dsl.runtime.cuda.device import gpu, capability_if_any\nassert capability_if_any() is None\ntry:\n    gpu()\nexcept Exception as e:\n    print(e)\n"
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
-    assert "R073" in done.stdout, done.stdout + done.stderr
-
-
 def test_a_manifest_for_other_blocks() -> None:
     """The block comes from the manifest, so a smaller one leaves the rest untouched."""
     kernel = samples.increment()

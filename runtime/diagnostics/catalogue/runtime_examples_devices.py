@@ -180,8 +180,8 @@ newer.launch(2, (np.ones(256, np.float32), 2.0), copy=True)
         ),
     ),
     "R073": (
-        '$ pip uninstall cuda-bindings\n$ python -c "from fa4dsl.runtime.cuda.device import gpu; print(gpu())"\n',
-        '$ pip install "cuda-bindings>=13,<14"\n$ python -c "from fa4dsl.runtime.cuda.device import gpu; print(gpu())"\n',
+        "$ pip uninstall cuda-bindings\n$ python -c \"from fa4dsl.runtime.cuda.device import gpu; print(gpu().attribute('CLOCK_RATE'))\"\n",
+        '$ pip install "cuda-bindings>=13,<14"\n$ python -c "from fa4dsl.runtime.cuda.device import gpu; print(gpu().attribute(\'CLOCK_RATE\'))"\n',
     ),
     "R074": (_WORKERS.format(first="    work(1.0)  # starts CUDA in this process\n"), _WORKERS.format(first="")),
     "R075": (_script(_BEYOND.format(grid=2000)), _script(_BEYOND.format(grid=2))),
