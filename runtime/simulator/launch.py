@@ -167,7 +167,7 @@ class _Reader:
         return PointerArgument(name, self.integer(entry.get("offset", 0), f"{where}: offset", 0, max(len(buffers[name]), 0)))
 
     def known_buffer(self, where: str, name: Any, buffers: Mapping[str, Bytes]) -> str:
-        if name not in buffers:
+        if not isinstance(name, str) or name not in buffers:
             self.wrong(f"{where} names the unknown buffer {name!r}", f"the buffers are {', '.join(buffers) or 'none'}")
         return str(name)
 
@@ -264,6 +264,8 @@ class _Reader:
             content = json.loads(text)
         except json.JSONDecodeError as error:
             self.wrong(f"it is not JSON: {error.msg} at line {error.lineno}, column {error.colno}", "mend the JSON")
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, thousands of brackets
+            self.wrong(f"it is not JSON that can be read ({error})", "mend the JSON")
         known = {"kernel", "grid", "block", "cluster", "dynamic_shared_bytes", "buffers", "arguments", "outputs"}
         entry = self.object(content, "the description", known, {"kernel", "grid", "block"})
         buffers = entry.get("buffers", {})

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.ptx.module import Function, Module
     from fa4dsl.runtime.simulator.launch import Launch
 
+MOST_THREADS = 1 << 25
+"""Threads of a launch: the checker has a clock for each."""
+
 
 def find_kernel(module: Module, name: str) -> Function:
     """The entry function; S006 if the PTX has none of that name."""
@@ -61,6 +64,11 @@ def check_launch(module: Module, function: Function, launch: Launch, shared_byte
     def three(values: tuple[int, ...]) -> tuple[int, ...]:
         return (*values, 1, 1)[:3]
 
+    if _product(launch.grid) * threads > MOST_THREADS:
+        impossible(
+            f"a grid of {_product(launch.grid)} blocks of {threads} threads; the simulator keeps count of at most {MOST_THREADS} threads in a launch",
+            "simulate fewer blocks: the same kernel on a smaller problem shows the same faults",
+        )
     if "reqntid" in directives and three(directives["reqntid"]) != tuple(launch.block):
         impossible(
             f"block {tuple(launch.block)}, but the kernel was compiled with .reqntid {three(directives['reqntid'])}",

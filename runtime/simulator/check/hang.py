@@ -147,7 +147,8 @@ class HangExplainer(WaitGraph):
                     "S050",
                     party,
                     f"{naming.crowd(sorted(party.threads))} wait for phase {barrier.phase} (parity {phase}) of {name}, but have never waited for phase {barrier.phase - 1}, which has completed",
-                    f"flip the parity each time round the ring: {naming.line(party.waiter.site)} must ask for parity {1 - phase} here (phase k has parity k & 1)",
+                    f"flip the parity each time round the ring: {naming.line(party.waiter.site)} must ask for parity {1 - phase} here (phase k has parity k & 1)"
+                    + self._more_arrivers(party, barrier),
                 )
             ]
         if not party.arrivers and not barrier.arrivals:
@@ -157,6 +158,15 @@ class HangExplainer(WaitGraph):
                 )
             ]
         return [Cause(5, "S050", party, f"{name}: arrivals 0 of {barrier.expected}", self._no_arrival_mend(party, barrier))]
+
+    def _more_arrivers(self, party: Party, barrier: BarrierState) -> str:
+        """That the count may be too low for those who arrive, so that phases complete too soon."""
+        if len(party.arrivers) <= barrier.expected or barrier.initialised is None:
+            return ""
+        return (
+            f"; or, if all {len(party.arrivers)} threads that arrive do so in each phase, initialise the barrier on {self.naming.line(barrier.initialised)} with "
+            f"{len(party.arrivers)}, not {barrier.expected}"
+        )
 
     def _completed_early(self, party: Party, barrier: BarrierState, name: str) -> Cause | None:
         """The phase before expected fewer bytes than its copies bring: it completed without some, which landed in this phase."""
