@@ -36,9 +36,9 @@ def insert_proxy_fences(module: ir.Module) -> None:
 
 
 def _by_place(needs: list[Need]) -> list[tuple[Any, set[str]]]:
-    places: dict[int, tuple[Any, set[str]]] = {}
+    places: dict[Any, tuple[Any, set[str]]] = {}
     for need in needs:
-        places.setdefault(hash(need.place), (need.place, set()))[1].add(need.space)
+        places.setdefault(need.place, (need.place, set()))[1].add(need.space)
     return list(places.values())
 
 

@@ -24,15 +24,15 @@ def lower_barriers(module: ir.Module) -> None:
 
 def _lower_lifetime(module: ir.Module, name: str) -> None:
     """Consecutive inits (or invalidations) become one block that thread 0 executes; one fence ends the inits."""
-    done: set[int] = set()
+    runs: list[list[ir.Operation]] = []
     for operation in fa4_operations(module.operation, name):
-        if hash(operation) in done:
+        if runs and operation in runs[-1]:
             continue
-        run = [operation]
-        while (following := _next(run[-1])) is not None and following.name == f"fa4.{name}":
-            run.append(following)
-        done.update(hash(member) for member in run)
-        rewriter = Rewriter(operation)
+        runs.append([operation])
+        while (following := _next(runs[-1][-1])) is not None and following.name == f"fa4.{name}":
+            runs[-1].append(following)
+    for run in runs:
+        rewriter = Rewriter(run[0])
         first = _is_thread_zero(rewriter)
 
         def body(run: list[ir.Operation] = run, rewriter: Rewriter = rewriter) -> None:

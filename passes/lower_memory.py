@@ -35,15 +35,15 @@ def lower_memory(module: ir.Module) -> None:
 
 
 def _resolve_addresses(module: ir.Module) -> None:
-    windows: dict[int, ir.Value] = {}
+    windows: dict[ir.Operation, ir.Value] = {}
     for operation in fa4_operations(module.operation, "shared_address", "mbarrier_address"):
         rewriter = Rewriter(operation)
         base, index = operation.operands
         function = kernel_of(operation)
         assert function is not None, "shared memory outside a function"
-        if hash(function) not in windows:
-            windows[hash(function)] = _window(function)
-        window = windows[hash(function)]
+        if function not in windows:
+            windows[function] = _window(function)
+        window = windows[function]
         offset = _placed_offset(operation, base)
         scale = 8 if operation.name == "fa4.mbarrier_address" else 1
         known = rewriter.known(index)

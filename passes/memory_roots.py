@@ -59,10 +59,10 @@ class Tracer:
             found.add(Root("shared", UNKNOWN))
         return found
 
-    def _pointer(self, value: ir.Value, remote: bool, found: set[Root], seen: set[int]) -> None:
-        if hash(value) in seen:
+    def _pointer(self, value: ir.Value, remote: bool, found: set[Root], seen: set[Any]) -> None:
+        if value in seen:
             return
-        seen.add(hash(value))
+        seen.add(value)
         owner: Any = value.owner
         name = getattr(owner, "name", None)
         if not isinstance(name, str):
@@ -84,7 +84,7 @@ class Tracer:
         else:
             found.add(_unknown(value, remote))
 
-    def _argument(self, value: ir.Value, remote: bool, found: set[Root], seen: set[int]) -> None:
+    def _argument(self, value: ir.Value, remote: bool, found: set[Root], seen: set[Any]) -> None:
         """A block argument: the function's own, or one that a loop carries."""
         block: Any = value.owner
         parent = block.owner.operation
@@ -108,11 +108,11 @@ class Tracer:
                 if last.name == "scf.yield" and number < len(last.operands):
                     visit(last.operands[number])
 
-    def _descriptor(self, value: ir.Value, found: set[Root], seen: set[int]) -> bool:
+    def _descriptor(self, value: ir.Value, found: set[Root], seen: set[Any]) -> bool:
         """Adds the arrays of `value`; False where an origin was not understood."""
-        if hash(value) in seen:
+        if value in seen:
             return True
-        seen.add(hash(value))
+        seen.add(value)
         owner: Any = value.owner
         name = getattr(owner, "name", None)
         if not isinstance(name, str):

@@ -33,7 +33,7 @@ from fa4dsl.passes.proxy_structure import LOOPS, elected_in_each_warp, enclosing
 if TYPE_CHECKING:
     from mlir import ir
 
-Key = tuple[int, Root]
+Key = tuple[Any, Root]
 Barrier = tuple[str, int | None]
 """A barrier's name, and its index where that is a constant."""
 
@@ -62,7 +62,7 @@ class _Pending:
     access: Any
     root: Root
     read: bool
-    blocks: frozenset[int]
+    blocks: frozenset[Any]
     meetings: tuple[Any, ...] = ()
     warp: tuple[Any, ...] = ()
     arrivals: tuple[tuple[Barrier, Any], ...] = ()
@@ -112,15 +112,15 @@ def needed_fences(function: ir.Operation) -> list[Need]:
         return []
     walker.block(function.regions[0].blocks[0], _State())
     walker.match()
-    unique = {(hash(need.place), need.space, hash(need.access), need.root): need for need in walker.needs}
+    unique = {(need.place, need.space, need.access, need.root): need for need in walker.needs}
     return _before_loops(list(unique.values()))
 
 
 def _before_loops(needs: list[Need]) -> list[Need]:
     """Fences inside a loop that serve only accesses before it, moved before it. Not those at the async operation itself: they serve all."""
-    groups: dict[int, list[Need]] = {}
+    groups: dict[Any, list[Need]] = {}
     for need in needs:
-        groups.setdefault(hash(need.place), []).append(need)
+        groups.setdefault(need.place, []).append(need)
     moved: list[Need] = []
     for group in groups.values():
         place = group[0].place
@@ -135,9 +135,9 @@ class _Walker:
         self.asynchronous = self._accesses.asynchronous or bool(self._accesses.overwritten)
         self._threads = KernelInfo.of(function).threads if "fa4.block" in function.attributes else 0
         self.needs: list[Need] = []
-        self._resolved: dict[Key, set[int]] = {}
+        self._resolved: dict[Key, set[Any]] = {}
         self._signals: dict[tuple[Key, Barrier, int], _Signal] = {}
-        self._uses: dict[int, _Use] = {}
+        self._uses: dict[Any, _Use] = {}
 
     # --- structure
 
@@ -229,7 +229,7 @@ class _Walker:
         if name in _WAITS or name in _MEETINGS:
             state = self._wait(operation, state)
         if name == "fa4.warp_sync":
-            here = hash(operation.block)
+            here = operation.block
             passed = {
                 key: replace(item, warp=(*item.warp, operation)) if here in item.blocks else item for key, item in state.pending.items()
             }
@@ -246,12 +246,12 @@ class _Walker:
         blocks = enclosing_blocks(operation)
         for root in roots:
             twin = any(item.fresh and item.root == root and item.read == read and item.blocks == blocks for item in pending.values())
-            if not twin or (hash(operation), root) in pending:
-                pending[(hash(operation), root)] = _Pending(operation, root, read, blocks)
+            if not twin or (operation, root) in pending:
+                pending[(operation, root)] = _Pending(operation, root, read, blocks)
         return replace(state, pending=pending)
 
     def _signal(self, operation: Any, state: _State) -> _State:
-        here, barrier = hash(operation.block), barrier_of(operation)
+        here, barrier = operation.block, barrier_of(operation)
         whole_block = self._meets_whole_block(operation)
         elected = elected_in_each_warp(operation)
         changed: dict[Key, _Pending] = {}
@@ -259,12 +259,12 @@ class _Walker:
             everyone = whole_block or here in item.blocks
             place = operation
             if not everyone:
-                if elected is not None and hash(elected) in item.blocks and item.warp and hash(item.warp[-1].block) == hash(elected):
+                if elected is not None and elected in item.blocks and item.warp and item.warp[-1].block == elected:
                     everyone, place = True, item.warp[-1]
                 else:
                     place = item.meetings[-1] if item.meetings else item.warp[-1] if item.warp else operation
             if not self._covered(key, item):
-                self._signals.setdefault((key, barrier, hash(place)), _Signal(key, item, barrier, operation, place))
+                self._signals.setdefault((key, barrier, place), _Signal(key, item, barrier, operation, place))
             if everyone and operation.name in _MEETINGS:
                 item = replace(item, meetings=(*item.meetings, operation))
             elif everyone:
@@ -288,9 +288,9 @@ class _Walker:
 
     def _async(self, operation: Any, reads: set[Root], writes: set[Root], state: _State) -> _State:
         """The state after an async operation: a fence before it, where no barrier gives a better place, covers all earlier accesses."""
-        known = self._uses.get(hash(operation))
+        known = self._uses.get(operation)
         waited = state.waited if known is None else _joined_waits(known.waited, state.waited)
-        self._uses[hash(operation)] = _Use(operation, reads, writes, waited)
+        self._uses[operation] = _Use(operation, reads, writes, waited)
         met = {key: item for key, item in state.pending.items() if item.met_by(reads, writes) and not self._covered(key, item)}
         # One access without a barrier needs the issuer's fence, which then lies on the others' paths too.
         at_use = any(not (item.meetings or item.warp) for item in met.values())
@@ -303,11 +303,11 @@ class _Walker:
     def _covered(self, key: Key, item: _Pending) -> bool:
         """Whether a fence already decided on lies between the access and here."""
         resolved = self._resolved.get(key, set())
-        passed = {hash(place) for place in (*item.meetings, *item.warp, *(place for _, place in item.arrivals))}
+        passed = {*item.meetings, *item.warp, *(place for _, place in item.arrivals)}
         return bool(resolved & passed)
 
     def _need(self, key: Key, item: _Pending, place: Any, use: Any) -> None:
-        self._resolved.setdefault(key, set()).add(hash(place))
+        self._resolved.setdefault(key, set()).add(place)
         self.needs.append(Need(place, _space(item.root), item.access, use, item.root, item.read))
 
 

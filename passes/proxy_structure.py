@@ -1,4 +1,8 @@
-"""Questions about where operations stand in structured control flow, for the analysis of proxy fences."""
+"""Questions about where operations stand in structured control flow, for the analysis of proxy fences.
+
+Operations are keys of sets and dictionaries as they are: their hash alone is no identity, as operations without results that look alike (a
+barrier in an unrolled loop) share it.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,9 @@ def ancestors(operation: Any) -> list[Any]:
     return found
 
 
-def enclosing_blocks(operation: Any) -> frozenset[int]:
+def enclosing_blocks(operation: Any) -> frozenset[Any]:
     """The blocks around an operation: a barrier in one of them is passed by every thread that executes the operation."""
-    return frozenset(hash(item.block) for item in ancestors(operation))
+    return frozenset(item.block for item in ancestors(operation))
 
 
 def reaches(first: Any, second: Any) -> Relation:
@@ -59,10 +63,10 @@ def _roles_apart(one: Any, two: Any) -> bool:
 
 def outermost_loop_without(place: Any, operations: list[Any]) -> Any:
     """The outermost loop around `place`, inside its role, that holds none of `operations`; None where there is none."""
-    around = {hash(item) for operation in operations for item in ancestors(operation)}
+    around = {item for operation in operations for item in ancestors(operation)}
     found = None
     for item in ancestors(place)[1:]:
-        if hash(item) in around or "fa4.role" in item.attributes:
+        if item in around or "fa4.role" in item.attributes:
             break
         if item.name in LOOPS:
             found = item

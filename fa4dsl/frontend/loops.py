@@ -10,6 +10,7 @@ from fa4dsl.frontend import regions
 from fa4dsl.frontend.arithmetic import binary, compare, truth
 from fa4dsl.frontend.state import as_leaf
 from fa4dsl.frontend.values import Arithmetic, Value, as_value, constant, describe
+from fa4dsl.runtime.diagnostics import Location
 from fa4dsl.types import DType, bool_, i32
 
 if TYPE_CHECKING:
@@ -99,14 +100,16 @@ def _run_time_for(self: Statements, node: ast.For, sequence: RunTimeRange) -> No
         self.at(node.target)
         trace.fail("L005", what="unpacking in a run-time loop", mend="use one loop variable")
     lower, upper, step, dtype = _bounds(self, sequence)
-    descending = step < 0
+    descending = isinstance(step, int) and step < 0
     first, last = as_value(lower, dtype), as_value(upper, dtype)
     count_up: Callable[[Value], Value] = lambda position: position  # noqa: E731
     if descending:  # scf.for counts up: run over the number of steps
         steps = binary("//", binary("-", first, last) + (-step - 1), -step)
         start, first, last = first, constant(0, dtype), steps
         count_up = lambda position: binary("-", start, binary("*", position, -step))  # noqa: E731
-    stride = constant(1 if descending else step, dtype)
+    stride = as_value(1 if descending else step, dtype)
+    if isinstance(step, Value):
+        _guard_step(self, stride, place)
     nonnegative = first.nonnegative and not descending
     breaks = _breaks(node.body)
 
@@ -166,11 +169,20 @@ def _run_time_for(self: Statements, node: ast.For, sequence: RunTimeRange) -> No
     trace.frame.vanished[node.target.id] = ("is the variable of a run-time loop that has ended", place)
 
 
-def _bounds(self: Statements, sequence: RunTimeRange) -> tuple[Any, Any, int, DType]:
+def _guard_step(self: Statements, step: Value, place: Location) -> None:
+    """A step that only the run knows must be positive: others trap, where they would loop for ever."""
+    trace = self.trace
+    owner = step.ir.owner
+    if getattr(owner, "name", "") == "fa4.index" and str(owner.attributes["what"]).startswith('"grid_dim'):
+        return
+    regions.branch(trace, compare("<", step, constant(1, step.dtype)), place, "a step that is not positive", lambda: trace.fa4("trap"))
+
+
+def _bounds(self: Statements, sequence: RunTimeRange) -> tuple[Any, Any, Any, DType]:
     bounds = sequence.bounds
     lower, upper, step = (0, bounds[0], 1) if len(bounds) == 1 else (bounds[0], bounds[1], 1) if len(bounds) == 2 else bounds
     trace = self.trace
-    if not isinstance(step, int) or step == 0:
+    if not (isinstance(step, int) or (isinstance(step, Value) and step.dtype.is_integer)) or (isinstance(step, int) and step == 0):
         trace.fail("L045", trace.place_of(step), given=describe(step))
     types = []
     for bound in (lower, upper):

@@ -60,13 +60,15 @@ class Position:
         self.stages = stages
         self.index: Any = 0
         self.turn: Any = 0
+        self.held: Any = 0
+        """Slots that are used and not yet freed, of a side that frees them later."""
         self.lost: dict[str, Location] = {}
 
     def state(self) -> list[Any]:
-        return [self.index, self.turn]
+        return [self.index, self.turn, self.held]
 
     def set_state(self, values: list[Any]) -> None:
-        self.index, self.turn = values
+        self.index, self.turn, self.held = values
 
     def left_role(self, words: str, where: Location) -> None:
         """Each role counts from its own start; a second block of the same role would not know where the first stopped."""
@@ -162,6 +164,7 @@ class Ring:
             self.positions[side] = position
             trace.stateful.append(position)
         self.consumers: dict[str, int] = {}
+        self.behind: int | None = None
         trace.finishers.append(self._finish)
 
     def _array(self, part: str, description: Any) -> SharedArray:
@@ -186,12 +189,23 @@ class Ring:
         """``with ring.fill() as slot:`` waits until the slot is free and loads it. Executed by one thread (under `elect()`)."""
         return RingBlock(self, "fill")
 
-    def use(self) -> RingBlock:
+    def use(self, *, behind: int = 0) -> RingBlock:
         """``with ring.use() as slot:`` waits until the slot is full; at the end of the block each warp frees it.
 
         Executed by all threads of the consuming roles (or of the CTA). What reads the slot asynchronously (wgmma) must have retired by
-        then: `wgmma_wait` inside the block.
+        then: `wgmma_wait` inside the block. With `behind` = n the block frees the slot of n uses before instead, so that n products may
+        stay in flight: ``wgmma_wait(pending=n)`` at its end. The last n slots stay taken; one n for all uses of a ring, below `stages`.
         """
+        trace = current()
+        if not is_integer(behind) or not 0 <= behind < self.stages:
+            problem = (
+                f"use(behind={describe(behind)}): the ring has {self.stages} stages, so 0 to {self.stages - 1} of them can stay in use"
+            )
+            trace.fail("L080", trace.place_of(behind), name=self.name, problem=problem)
+        if self.behind not in (None, behind):
+            problem = f"use(behind={behind}) after use(behind={self.behind}): a slot would never be freed, or freed twice"
+            trace.fail("L080", trace.place_of(behind), name=self.name, problem=problem)
+        self.behind = behind
         return RingBlock(self, "use")
 
     def _finish(self) -> None:
@@ -248,6 +262,33 @@ class RingBlock(Block[Slot]):
         body(Slot(ring, None, index))
         trace.location = place
         trace.fa4("warp_sync", [constant(-1, i32).ir])
+        behind = ring.behind or 0
+        if is_number(position.held):
+            if position.held < behind:
+                position.held += 1
+            else:
+                self._free(trace, place, self._before(index, behind))
+        else:
+            due = compare("==", position.held, constant(behind, i32))
+            regions.branch(
+                trace, due, place, "the release of an earlier slot", lambda: self._free(trace, place, self._before(index, behind))
+            )
+            position.held = select(due, position.held, binary("+", position.held, 1))
+        trace.location = place
+        position.advance()
+
+    def _before(self, index: Any, behind: int) -> Any:
+        """The slot of `behind` uses before that of `index`."""
+        if not behind:
+            return index
+        if is_number(index):
+            return (index - behind) % self.ring.stages
+        wraps = compare("<", index, constant(behind, i32))
+        return binary("+", index, select(wraps, constant(self.ring.stages - behind, i32), constant(-behind, i32)))
+
+    def _free(self, trace: Trace, place: Location, index: Any) -> None:
+        """One arrival of each warp, in a multicast ring at every CTA's barrier."""
+        ring = self.ring
         if ring.multicast:
             # Lane r frees the slot in the CTA of rank r.
             lane: Any = special("lane")
@@ -257,8 +298,6 @@ class RingBlock(Block[Slot]):
         else:
             released = Value(trace.fa4("elect").result, bool_)
             regions.branch(trace, released, place, "the release of a slot", lambda: ring.empty[index].arrive())
-        trace.location = place
-        position.advance()
 
 
 def pipeline(*, stages: int, slot: dict[str, Any], name: str = "ring", multicast: bool = False) -> Ring:

@@ -15,12 +15,12 @@ class Inventory:
 
     def __init__(self, function: ir.Operation) -> None:
         self.function = function
-        self.order: dict[int, int] = {}
+        self.order: dict[Any, int] = {}
         self.by_name: dict[str, list[Any]] = {}
         self.regions: list[Any] = []
         """Regions that may be roles."""
         for position, operation in enumerate(walk(function)):
-            self.order[hash(operation)] = position
+            self.order[operation] = position
             name = operation.name
             if name.startswith("fa4."):
                 self.by_name.setdefault(name[4:], []).append(operation)
@@ -30,7 +30,7 @@ class Inventory:
     def operations(self, *names: str) -> list[Any]:
         """The operations of these names, in program order."""
         found = [operation for name in names for operation in self.by_name.get(name, ())]
-        return found if len(names) == 1 else sorted(found, key=lambda operation: self.order[hash(operation)])
+        return found if len(names) == 1 else sorted(found, key=lambda operation: self.order[operation])
 
 
 def kernel_functions(module: ir.Module) -> list[Any]:

@@ -131,7 +131,7 @@ class _Reader:
         self.numbers: dict[Any, int] = {}
         self.raw: list[Any] = []
         """Operations of interest."""
-        self.needed: set[int] = set()
+        self.needed: set[Any] = set()
         self.values: set[int] = set()
         self.work: list[Any] = []
         self.roles: list[tuple[Role, Any]] = []
@@ -160,7 +160,7 @@ class _Reader:
                             self.keep(plain, parents)
                     elif name in ("fa4.shared_alloc", "fa4.mbarrier_alloc"):
                         self.allocations.append(plain)
-                        self.needed.add(hash(plain))
+                        self.needed.add(plain)
                     elif name == "fa4.inline_ptx":
                         self.texts.append(str(plain.attributes["text"]))
                     if len(plain.regions):
@@ -176,11 +176,11 @@ class _Reader:
 
     def keep(self, operation: Any, parents: tuple[Any, ...]) -> None:
         self.raw.append(operation)
-        self.needed.add(hash(operation))
+        self.needed.add(operation)
         for parent in reversed(parents):
-            if hash(parent) in self.needed:
+            if parent in self.needed:
                 break
-            self.needed.add(hash(parent))
+            self.needed.add(parent)
             self._structure(parent)
         for operand in self.relevant(operation):
             self.want(operand)
@@ -246,8 +246,8 @@ class _Reader:
 
     def _result(self, value: Any) -> None:
         plain = value.owner.operation if hasattr(value.owner, "operation") else value.owner
-        fresh = hash(plain) not in self.needed
-        self.needed.add(hash(plain))
+        fresh = plain not in self.needed
+        self.needed.add(plain)
         name = plain.name
         position = ir_position(value)
         if name == "scf.for":
@@ -277,9 +277,9 @@ class _Reader:
             parents.append(parent.operation)
             parent = parent.operation.parent
         for item in parents:
-            if hash(item) in self.needed:
+            if item in self.needed:
                 break
-            self.needed.add(hash(item))
+            self.needed.add(item)
             self._structure(item)
 
     # --- the slice as nodes
@@ -291,7 +291,7 @@ class _Reader:
             if plain.name in ENDS:
                 made.end = plain.name
                 made.end_operands = tuple(self.numbers.get(operand, -1) for operand in plain.operands)
-            elif hash(plain) in self.needed:
+            elif plain in self.needed:
                 made.nodes.append(self.node(plain))
         return made
 

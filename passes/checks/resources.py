@@ -87,7 +87,7 @@ def lifetimes(inventory: Inventory, *allocations: str) -> list[Lifetime]:
     order = inventory.order
     found = []
     for operation in inventory.operations(*(allocations or ("shared_alloc",))):
-        uses = sorted(((order[hash(use)], use) for use in _uses(operation.results[0]) if hash(use) in order), key=lambda item: item[0])
+        uses = sorted(((order[use], use) for use in _uses(operation.results[0]) if use in order), key=lambda item: item[0])
         if uses:
             name = str(python_value(operation.attributes["name"]))
             overlay = str(python_value(operation.attributes["overlay"])) if "overlay" in operation.attributes else ""

@@ -43,7 +43,7 @@ def check_tma(
         info = KernelInfo.of(function)
         inventory = inventories[info.entry] if inventories else Inventory(function)
         copies = inventory.operations(*BULK_COPIES)
-        seen: set[int] = set()
+        seen: set[Any] = set()
         for operation in copies:
             if operation.name in TENSOR_COPIES:
                 found += _tensor_copy(function, info, operation, seen)
@@ -88,15 +88,15 @@ def _allocation(value: Any) -> Any:
     return plain if getattr(plain, "name", "") == "fa4.shared_alloc" else None
 
 
-def _tensor_copy(function: ir.Operation, info: KernelInfo, operation: Any, seen: set[int]) -> list[Diagnostic]:
+def _tensor_copy(function: ir.Operation, info: KernelInfo, operation: Any, seen: set[Any]) -> list[Diagnostic]:
     named = _template(function, info, operation)
     if named is None:
         return []
     name, template = named
     frames = operation_frames(operation)
     found: list[Diagnostic] = []
-    if hash(operation.operands[0]) not in seen:
-        seen.add(hash(operation.operands[0]))
+    if operation.operands[0] not in seen:
+        seen.add(operation.operands[0])
         found += _box(name, template, frames)
         if found:
             return found

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from language_running import load_text
 
 from fa4dsl import BoundKernel
+from fa4dsl.runtime.diagnostics import Fa4dslError
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-NAMES = ("vector_add", "dsmem_rotate", "warp_reduction", "tma_ring", "multicast_ring", "wgmma_gemm", "flash_attention")
+NAMES = ("vector_add", "dsmem_rotate", "warp_reduction", "tma_ring", "multicast_ring", "wgmma_gemm", "persistent_gemm", "flash_attention")
 
 
 @pytest.mark.parametrize("schedule", ["eager", "late", "random"])
@@ -33,3 +35,14 @@ def test_example(name: str, schedule: str, monkeypatch: pytest.MonkeyPatch, caps
 @pytest.mark.parametrize("n", [8, 128, 256])
 def test_gemm_of_any_width(n: int) -> None:
     runpy.run_path(str(EXAMPLES / "wgmma_gemm.py"), run_name="example")["main"]("simulator", n)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("ring.use(behind=1)", "ring.use()"), ("wgmma_wait(pending=1)", "wgmma_wait(pending=2)")], ids=["freed", "waited"]
+)
+def test_a_slot_freed_while_its_product_runs_is_reported(before: str, after: str, tmp_path: Path) -> None:
+    text = (EXAMPLES / "persistent_gemm.py").read_text()
+    assert before in text
+    with pytest.raises(Fa4dslError) as caught:
+        load_text(tmp_path, text.replace(before, after)).gemm.compile()
+    assert [item.code for item in caught.value.diagnostics] == ["C124"]

@@ -93,14 +93,15 @@ def pack_over_peers(second_round: str) -> Callable[[str], str]:
             "\t.reg .b32 %moved<4>;\n\tmov.u32 %moved0, %cluster_ctarank;\n\tadd.u32 %moved1, %moved0, 1;\n"
             f"\tand.b32 %moved1, %moved1, {partitions - 1};\n\tsub.s32 %moved1, %moved1, %moved0;\n\tmul.lo.s32 %moved1, %moved1, {stage // partitions};\n"
         )
-        bases = {found[1] for found in re.finditer(r"\tst\.shared\S*\s+\[(%r\d+)", ptx[first_store.start() : fence])}
-        adds = "".join(f"\tadd.s32 {base}, {base}, %moved1;\n" for base in sorted(bases))
+        stores = re.sub(
+            r"\t(st\.shared\S*\s+)\[(%r\d+)", r"\tadd.s32 %moved3, \2, %moved1;\n\t\1[%moved3", ptx[first_store.start() : fence]
+        )
         copies = re.sub(
             r"(cp\.async\.bulk\.tensor\S+ \[[^\]]*\], )\[(%r\d+)\]",
             r"add.s32 %moved2, \2, %moved1;\n\t\1[%moved2]",
             ptx[fence:],
         )
-        return ptx[: first_store.start()] + move + second_round + adds + ptx[first_store.start() : fence] + copies
+        return ptx[: first_store.start()] + move + second_round + stores + copies
 
     return change
 

@@ -12,7 +12,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from language_running import integers, launch, load_text
 
-from fa4dsl import DeviceFunction, Pointer, device_function, f32, i32, kernel, registers, static_range, thread, u32
+from fa4dsl import DeviceFunction, Pointer, block, device_function, f32, grid, i32, kernel, registers, static_range, thread, u32
+from fa4dsl.runtime.simulator.check.report import CheckFailed
 
 THREADS = 32
 
@@ -81,6 +82,16 @@ def counting_down(a, b):
 
 
 @device_function
+def run_time_steps(a, b):
+    total = 0
+    for i in range(b, 40, abs(a) + 1):
+        total = total * 3 % 1009 + i
+        for j in range(0, i, i * i + 1):
+            total += j + 1
+    return total
+
+
+@device_function
 def tuples(a, b):
     pair = (a, b)
     for _ in range(5):
@@ -131,7 +142,7 @@ def calls(a, b):
     return again * 5 + over
 
 
-FUNCTIONS = [early_return, nested_loops, breaking, while_loops, counting_down, tuples, short_circuit, unrolled, calls]
+FUNCTIONS = [early_return, nested_loops, breaking, while_loops, counting_down, run_time_steps, tuples, short_circuit, unrolled, calls]
 
 
 @kernel(threads=THREADS)
@@ -351,3 +362,29 @@ def example(n: i32):
     assert ir.count("fa4.shared_alloc") == 1
     assert ir.count("scf.for") == 2
     assert "execute_region" not in ir
+
+
+@kernel(threads=THREADS)
+def stepping(x: Pointer[i32], step: i32):
+    for i in range(0, 4, step):
+        x[i] = i
+
+
+def test_a_step_that_does_not_count_up_traps() -> None:
+    launch(stepping, np.zeros(4, np.int32), 2)
+    for step in (0, -1):
+        with pytest.raises(CheckFailed, match="trap"):
+            stepping.launch(1, [np.zeros(4, np.int32), step], device="simulator").report.require_clean()
+
+
+@kernel(threads=THREADS)
+def persistent(x: Pointer[i32], n: i32):
+    for i in range(block.index(), n, grid.dim()):
+        x[i] = i
+
+
+def test_a_step_of_the_grid_needs_no_guard() -> None:
+    x = np.full(10, -1, np.int32)
+    launch(persistent, x, 10, grid=3)
+    assert np.array_equal(x, np.arange(10))
+    assert "trap" not in persistent.bind().stages.ptx and "trap" in stepping.bind().stages.ptx

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from language_running import launch
+import pytest
+from language_running import launch, load_text
 
 from fa4dsl import (
     Pointer,
@@ -38,6 +40,7 @@ from fa4dsl import (
     warp,
     warpgroup,
 )
+from fa4dsl.runtime.diagnostics import Fa4dslError
 
 THREADS = 64
 
@@ -322,3 +325,49 @@ def many_names(out: Pointer[f32]):
 
 def test_objects_take_the_name_of_their_first_variable() -> None:
     assert [item.name for item in many_names.compile().manifest.shared] == ["left", "right", "rows_0", "rows_1", "first", "_full"]
+
+
+@kernel
+def behind(source: TensorMap, result: Pointer[f32], tiles: i32):
+    """Each slot is freed two uses later; the sums are taken from the slot in use."""
+    ring = pipeline(stages=3, slot={"a": (f32, (1, 32))})
+    block.sync()
+    with role("load", warps=1), elect():
+        for tile in range(tiles):
+            with ring.fill() as slot:
+                source.load(slot.a, (tile, 0))
+    with role("add", warps=1):
+        total = f32(0)
+        for _half in static_range(2):
+            for _ in range(tiles // 2):
+                with ring.use(behind=2) as slot:
+                    total = total * 2.0 + slot.a[0, thread.index() % 32]
+        result[thread.index() % 32] = total
+
+
+@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("tiles", [0, 2, 4, 12])
+def test_slots_freed_later(tiles: int, schedule: str) -> None:
+    source, result = np.arange(32 * 12, dtype=np.float32).reshape(12, 32) % 7, np.zeros(32, np.float32)
+    launch(behind, source, result, tiles, schedule=schedule)
+    expected = np.zeros(32, np.float32)
+    for tile in range(tiles):
+        expected = expected * 2 + source[tile]
+    assert np.array_equal(result, expected)
+
+
+def test_each_unrolled_reader_has_its_fence() -> None:
+    """Both loops come from one source line and free their slots by operations that look alike."""
+    assert behind.bind().stages["fenced"].count("inserted = true") == 2
+
+
+@pytest.mark.parametrize(("uses", "problem"), [(["3"], "3 stages, so 0 to 2"), (["1", "0"], "use(behind=0) after use(behind=1)")])
+def test_what_behind_cannot_be(uses: list[str], problem: str, tmp_path: Path) -> None:
+    blocks = "".join(f"        with ring.use(behind={use}) as slot:\n            slot.a[0]\n" for use in uses)
+    text = (
+        "from fa4dsl import *\n\n\n@kernel\ndef example(m: TensorMap):\n    ring = pipeline(stages=3, slot={'a': (f32, 32)})\n"
+        f"    block.sync()\n    with role('use', warps=1):\n{blocks}"
+    )
+    with pytest.raises(Fa4dslError) as caught:
+        load_text(tmp_path, text).example.bind().trace()
+    assert caught.value.code == "L080" and problem in str(caught.value)

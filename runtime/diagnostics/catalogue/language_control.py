@@ -150,12 +150,12 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "L045",
-        "A loop step that is not a constant",
-        "the step of a run-time range is an integer other than zero known at compile time, not {given}",
-        "use a constant step, or a while loop",
-        "Whether a loop counts up or down decides its condition, so the sign of the step must be known.",
-        failing=kernel("for i in range(0, 128, n):", "    x[i] = 0.0"),
-        fixed=kernel("i = 0", "while i < 128:", "    x[i] = 0.0", "    i += n"),
+        "A loop step that is no step",
+        "the step of a run-time range is an integer other than zero, not {given}",
+        "use a number that counts on; a run-time step counts up",
+        "A constant step counts up or down. A step that only the run knows must be positive, as its sign decides the loop's condition; the kernel traps otherwise.",
+        failing=kernel("for i in range(0, n, 0):", "    x[i] = 0.0"),
+        fixed=kernel("for i in range(0, n, thread.index() + 1):", "    x[i] = 0.0"),
     ),
     Entry(
         "L046",
