@@ -299,18 +299,18 @@ add:
 
 
 def test_alloca_ends_with_its_function() -> None:
-    """Sixteen calls of 4 kB each take the same memory; every thread has a stack of its own size."""
+    """Six calls of 4 kB each take the same memory; every thread has a stack of its own size."""
     body = """
 .reg .b32 %call, %all; .reg .pred %more;
 mov.u32 %call, 0; mov.u32 %all, 0;
 again:
 { .param .b32 n; .param .b32 s; add.u32 %r5, %r1, 1000; st.param.b32 [n], %r5; call (s), sum, (n); ld.param.b32 %r6, [s]; }
-add.u32 %all, %all, %r6; add.u32 %call, %call, 1; setp.lt.u32 %more, %call, 16; @%more bra again;
+add.u32 %all, %all, %r6; add.u32 %call, %call, 1; setp.lt.u32 %more, %call, 6; @%more bra again;
 st.global.u32 [%rd3], %all;
 """
     words, report = run(body, before=STACK, check=True)
     assert report.verdict == "clean", report.text()
-    assert words.tolist() == [16 * sum(range(1000 + thread)) for thread in range(32)]
+    assert words.tolist() == [6 * sum(range(1000 + thread)) for thread in range(32)]
 
 
 def test_stackrestore_gives_back() -> None:
