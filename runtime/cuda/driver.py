@@ -5,6 +5,7 @@ Importing this module, or anything in fa4dsl, loads no driver and makes no conte
 
 from __future__ import annotations
 
+import ctypes
 import os
 import threading
 from collections import deque
@@ -122,7 +123,9 @@ entry = _Entry()
 def raw_launch() -> Any:
     """`cuLaunchKernelEx(config, function, parameters, None) -> status`, with arguments that `pack.pointer_to` made."""
     if entry.launch is None:
-        function = driver().exported.cuLaunchKernelEx
+        # A function object of its own: one that CDLL keeps would be shared with whoever sets its types.
+        function = driver().exported["cuLaunchKernelEx"]
+        function.restype = ctypes.c_int
         # No argtypes: what the callers pass needs no conversion.
         entry.launch = function
     return entry.launch

@@ -41,11 +41,14 @@ class PreparedLaunch:
         self.options = options
         self.manifest = kernel.manifest
         self.told = LaunchWords(kernel.manifest, grid)
-        self.blocks: list[ParameterBlock] = []
         self._function = pointer_to(kernel.handle)
         self._made = 0
         self._retired = False
         self._guard = threading.Lock()
+        first = self.new_block()
+        assert first is not None
+        # Written out, a list of one has room for one, and taking it and putting it back allocates nothing.
+        self.blocks = [first]
         raw_launch()
         kernel.launches.add(self)
 

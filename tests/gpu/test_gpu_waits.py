@@ -43,7 +43,7 @@ def test_mbarrier() -> None:
     printed = run(
         """
 try:
-    launch(kernel("stuck"), 4, (out, 0), watchdog=0.5)
+    launch(kernel("stuck"), 4, (out, 0), watchdog=2.0)
 except Fa4dslError as error:
     print(error, flush=True)
 print(dump_waits(), flush=True)
@@ -62,7 +62,7 @@ def test_named_and_cluster_barriers() -> None:
     printed = run(
         """
 result = launch(kernel("stuck_cluster"), 4, (out, 0))
-time.sleep(0.5)
+time.sleep(2.0)
 for record in result.waits():
     print(record.cta, *record.warps, record.wait.kind, record.wait.name, record.wait.role)
 sys.stdout.flush()

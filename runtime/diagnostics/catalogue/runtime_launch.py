@@ -134,7 +134,7 @@ ENTRIES: tuple[Entry, ...] = (
         "R077",
         "The kernel did not finish in time",
         "{kernel} did not finish within {seconds} s ({state}). Arguments: {arguments}",
-        'run it on the simulator (device="simulator"): it names every waiter with its barrier, phase and counts; this process must be ended to free the GPU',
+        'run it on the simulator (device="simulator"): it names every waiter with its barrier, phase and counts; or compile it with debug_waits=True, and it tells them here; this process must be ended to free the GPU',
         "The watchdog waits for the launch's end and tells whether it had begun at all. A kernel that spins on a barrier cannot be stopped from outside; the "
         "GPU is free again when its process ends.",
     ),
