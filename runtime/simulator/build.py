@@ -170,6 +170,7 @@ class Build:
             )
         for function in functions:
             decoder.decode_function(function)
+        self.machine.rows = decoder.registers.values
         program.cut(schedule.fine, decoder.begins | set(decoder.bases.values()))
         return program
 

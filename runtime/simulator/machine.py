@@ -8,6 +8,7 @@ Fairness: threads that go round a polling loop get an epoch (a multiple of `SPAN
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
@@ -17,7 +18,7 @@ from fa4dsl.runtime.simulator.frames import line_words, outermost, source_frames
 from fa4dsl.runtime.simulator.selection import Selection, compact, first, narrow, size, union
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.asynchronous import Asynchronous
@@ -45,6 +46,8 @@ PROGRESS_TURNS = 64
 SPURIOUS_ROUNDS = 64
 """How often suspended waits are woken with false before a standstill is called a deadlock."""
 IDLE_ROUNDS = 20_000
+CYCLE_ROUNDS, CYCLE_BYTES = 61, 1 << 24
+"""How often their state is compared with what it was (rarely a multiple of a loop's length), and up to how much local memory."""
 IDLE_STEPS = 2_000_000
 """Turns, and runs of instructions, in which polling threads change nothing before it is called a livelock."""
 
@@ -104,6 +107,9 @@ class Machine:
         self.progress: Callable[[float], None] | None = None
         self.marks_at_stuck, self.stuck_rounds = -1, 0
         self.marks_at_poll, self.idle_rounds, self.steps_at_poll = -1, 0, 0
+        self.rows: Callable[[], Iterable[Row]] = tuple
+        """The registers of all functions."""
+        self.polled_states: set[bytes] = set()
         self.clock = 0
         self.slept = 0
         """Nanoseconds of nanosleep so far."""
@@ -316,9 +322,24 @@ class Machine:
         self.idle_rounds += 1
         if not self.schedule.immediate and self.asynchronous.pending:
             return self.asynchronous.advance_late()
-        if self.idle_rounds > IDLE_ROUNDS or self.steps - self.steps_at_poll > IDLE_STEPS:
+        if self.idle_rounds > IDLE_ROUNDS or self.steps - self.steps_at_poll > IDLE_STEPS or self._goes_round():
             self.give_up("livelock")
         return False
+
+    def _goes_round(self) -> bool:
+        """Whether the polling threads have been in exactly this state before, with no change in between: they will for ever."""
+        if self.idle_rounds == 1:
+            self.polled_states.clear()
+        if self.idle_rounds % CYCLE_ROUNDS or self.memory.local_bytes * self.grid.width > CYCLE_BYTES:
+            return False
+        live = self.key != EXITED
+        state = hashlib.blake2b((self.key[live] % SPAN).tobytes(), digest_size=16)
+        for row in self.rows():
+            state.update(row[live].tobytes())
+        state.update(self.memory.local.bytes.tobytes())
+        seen = state.digest() in self.polled_states
+        self.polled_states.add(state.digest())
+        return seen
 
     def give_up(self, reason: Literal["deadlock", "livelock", "step limit"]) -> NoReturn:
         """Ends the run with the picture of who waits for what."""

@@ -90,7 +90,7 @@ CHECK: tuple[Entry, ...] = (
         "S030",
         "a peer's shared memory touched before the peer is known to run",
         "{what} on {line} by {user} reaches into {target}, and nothing orders it after that CTA's start",
-        "add a cluster barrier (barrier.cluster.arrive + barrier.cluster.wait, cluster.sync()) by all threads of the cluster before {line}",
+        "add a cluster barrier (barrier.cluster.arrive + barrier.cluster.wait, cluster.sync()) by all threads of the cluster before {line}; where its arrive stands there already, move the access behind the wait",
         "The blocks of a cluster are launched together, but one may not have started executing when another runs ahead. Some synchronisation that comes from the target block (a cluster barrier at "
         "the entry) must precede the first access to its shared memory or barriers (PTX ISA 2.2.2; CUDA Programming Guide, distributed shared memory).",
     ),

@@ -95,10 +95,16 @@ class Causes(AsyncCauses):
         return side.agent - 1 if side.agent < self.first_operation else self.operations[side.agent - self.first_operation].thread
 
     def drop_consequences(self, place: Place) -> None:
-        """The remote access of a line is outside the life of its target: its races with the target's threads have the same cause."""
+        """The remote access of a line is outside the life of its target: its races with the target's threads have the same cause, and the
+        finding about that names their lines."""
         for key, ends in self.between_ctas.items():
-            if place in ends:
-                self.findings.remove(("pair", key))
+            finding = self.findings.found.get(("pair", key)) if place in ends else None
+            if finding is None:
+                continue
+            self.findings.remove(("pair", key))
+            for code in ("S030", "S031"):
+                if any((frame.location.file, frame.location.line) == place for frame in self.findings.frames_of(code)):
+                    self.findings.extend(code, finding.diagnostic.frames)
 
     def _proxy(self, prior: Access, current: Access, where: str) -> Diagnostic:
         space = "global" if where.startswith("global") or current.operation is None else "shared::cta"

@@ -127,6 +127,16 @@ class Findings:
         if self.found.pop(key, None) is not None:
             self._places = {places: other for places, other in self._places.items() if other != key}
 
+    def frames_of(self, key: Hashable) -> tuple[Frame, ...]:
+        found = self.found.get(key)
+        return found.diagnostic.frames if found is not None else ()
+
+    def extend(self, key: Hashable, frames: Sequence[Frame]) -> None:
+        """Adds places to a finding that stands."""
+        old = self.found[key]
+        more = tuple(frame for frame in frames if all(frame.location != known.location for known in old.diagnostic.frames))
+        self.found[key] = replace(old, diagnostic=replace(old.diagnostic, frames=old.diagnostic.frames + more))
+
     def listed(self) -> list[Finding]:
         """Errors first, each in the order found."""
         return sorted(self.found.values(), key=lambda finding: finding.diagnostic.severity != "error")

@@ -266,7 +266,7 @@ class HangExplainer(WaitGraph):
         per = naming.threads.per_cta
         live = [thread for thread in range(barrier.cta * per, barrier.cta * per + per) if thread not in self.exited]
         if barrier.expected > len(live):
-            mend = f"the count {barrier.expected} is more than the {len(live)} threads that still run: lower it, or let the threads that exited execute bar.arrive {barrier.address} before"
+            mend = f"the count {barrier.expected} is more than the {len(live)} threads that still run: lower it{f' to {arrived}' if arrived else ''}, or let the threads that exited execute bar.arrive {barrier.address} before"
         elif arrived and not any(self.where.get(thread) is None for thread in party.arrivers):
             mend = f"let {barrier.pending} more threads execute bar.sync or bar.arrive {barrier.address}, or lower its count to {arrived}: those that are missing wait elsewhere"
             if barrier.address == 0 and barrier.expected == per:
