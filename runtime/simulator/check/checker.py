@@ -88,6 +88,9 @@ class HappensBefore(AsynchronousEvents):
         frames = [*self.naming.frames(site, f"arrives on phase {phase + 1}: {self.naming.crowd(sorted(threads.tolist()))}")]
         for other in self.barriers.arrivals_before(address, site):
             frames += self.naming.frames(other, "arrives on it as well")
+        known = self.barriers.objects.get(address)
+        if known is not None:
+            frames += self.naming.frames(known.site, "initialised here, with the count of a phase")
         fields: dict[str, Any] = {
             "barrier": self.naming.barrier(address),
             "line": self.naming.line(site),
