@@ -71,6 +71,8 @@ ARGUMENTS: dict[str, Callable[[], Any]] = {
     "mapB": lambda: tiled("b", (64, 8), (64, 8), "128B", "bf16", 2),
     "mapIn": lambda: tiled("in", (32, 32), (32, 8), "none", "u32", 4),
     "mapOut": lambda: tiled("out", (32, 32), (32, 8), "none", "u32", 4),
+    "mapA32": lambda: tiled("a", (64, 64), (64, 32), "128B", "bf16", 2),
+    "mapB4": lambda: tiled("b", (64, 8), (64, 4), "128B", "bf16", 2),
     "outf": lambda: PointerArgument("out"),
 }
 
@@ -115,7 +117,8 @@ def expected(case: Case) -> np.ndarray[Any, Any] | None:
     text = case.meta.get("expected")
     if text is None:
         return None
-    return np.asarray(eval(text, {"np": np, "inp": WORDS, "mm": PRODUCT})).astype(np.uint32)
+    found = np.asarray(eval(text, {"np": np, "inp": WORDS, "mm": PRODUCT, "A": A, "B": B}))
+    return found.view(np.uint32) if found.dtype == np.float32 else found.astype(np.uint32)
 
 
 def complaint(report: Report, case: Case) -> str:

@@ -27,13 +27,24 @@ def test_correct_kernel_is_silent(case: Case) -> None:
         report, launch = run(case, "twin", schedule, seed)
         assert report.verdict == "clean", f"{schedule} {seed}: {report.text()}"
         words = expected(case)
-        if words is not None:
+        if words is not None and "close" in case.meta:  # sums of rounded probabilities: the order of the addends is the tensor cores' own
+            found = launch.buffers["out"].view(np.float32)[: words.size]
+            np.testing.assert_allclose(found, words.view(np.float32), rtol=0, atol=case.meta["close"])
+        elif words is not None:
             np.testing.assert_array_equal(launch.buffers["out"].view(np.uint32)[: words.size], words)
 
 
 @pytest.mark.parametrize(
     ("name", "code"),
-    [("multicast_expects_own_half", "S035"), ("arrive_beyond_count", "S042"), ("wgmma_first_fence_missing", "S048"), ("old_token", "S049")],
+    [
+        ("multicast_expects_own_half", "S035"),
+        ("arrive_beyond_count", "S042"),
+        ("wgmma_first_fence_missing", "S048"),
+        ("old_token", "S049"),
+        ("two_arrivers_one_counted", "S040"),
+        ("multicast_halves_expect_one", "S052"),
+        ("semaphore_without_barrier", "S027"),
+    ],
 )
 def test_fault_has_its_own_code(name: str, code: str) -> None:
     report, _ = run(next(case for case in CASES if str(case) == name), "fault", "eager", 0)
