@@ -87,6 +87,8 @@ def changed(*keys: Any, value: Any) -> dict[str, Any]:
 
 WRONG: list[tuple[Any, str]] = [
     ("{", "not JSON"),
+    ("[" * 5000, "not JSON"),
+    ('{"kernel": ' + "1" * 5000 + "}", "not JSON"),
     ("[]", "must be an object"),
     ({"kernel": "k"}, "lacks"),
     (changed("colour", value=1), "unknown key 'colour'"),
@@ -105,6 +107,7 @@ WRONG: list[tuple[Any, str]] = [
     (changed("arguments", 1, "dtype", value="int33"), "unknown dtype"),
     (changed("arguments", 3, "tensor_map", "swizzle", value="7B"), "unknown swizzle"),
     (changed("arguments", 3, "tensor_map", "box", value=[1]), "list of 2"),
+    (changed("arguments", 3, "tensor_map", "buffer", value=["out"]), "unknown buffer"),
     (changed("outputs", value={"out": "uint24"}), "unknown dtype"),
     (changed("outputs", value={"y": "uint32"}), "unknown buffer"),
 ]
@@ -130,6 +133,7 @@ IMPOSSIBLE = [
     ({"grid": (3, 1, 1), "cluster": (2, 1, 1)}, "", "S008"),
     ({"grid": (32, 1, 1), "cluster": (32, 1, 1)}, "", "S008"),
     ({"grid": (0, 1, 1)}, "", "S008"),
+    ({"grid": (2**31 - 1, 65535, 65535)}, "", "S008"),
     ({"block": (64, 1, 1)}, ".reqntid 32", "S008"),
     ({"block": (64, 1, 1)}, ".maxntid 32", "S008"),
     ({}, ".explicitcluster .reqnctapercluster 2", "S008"),
