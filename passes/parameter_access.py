@@ -1,4 +1,4 @@
-"""What a kernel does with the memory behind each tensor map: it loads from it, or also stores to it."""
+"""What a kernel does with the memory behind its parameters: which tensor maps it only loads from, and how aligned pointers must be."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fa4dsl.passes.kernel import KernelInfo
+from fa4dsl.passes.pointer_alignment import pointer_alignments
+from fa4dsl.runtime.dtypes import DTYPES
 
 if TYPE_CHECKING:
     from mlir import ir
@@ -15,18 +17,23 @@ if TYPE_CHECKING:
 LOADING = ("fa4.tma_load", "fa4.tma_load_multicast", "fa4.tensor_map_prefetch")
 
 
-def with_access(function: ir.Operation) -> tuple[Parameter, ...]:
-    """The parameters of a kernel of the fa4 dialect; the access of a tensor map that is only loaded from is "in".
+def with_needs(function: ir.Operation) -> tuple[Parameter, ...]:
+    """The parameters of a kernel of the fa4 dialect; the access of a tensor map that is only loaded from is "in", and pointers have the
+    alignment that vector accesses need.
 
     So a map's array may be read-only, numpy arrays behind it are not copied back, and what TMA stores do to the end of a row (R037) concerns
     it not.
     """
-    parameters = KernelInfo.of(function).parameters
     arguments = function.regions[0].blocks[0].arguments
-    return tuple(
-        replace(parameter, access="in") if parameter.kind == "tensor_map" and _only_loaded(argument) else parameter
-        for parameter, argument in zip(parameters, arguments, strict=True)
-    )
+    alignments = pointer_alignments(function)
+    found = []
+    for number, parameter in enumerate(KernelInfo.of(function).parameters):
+        if parameter.kind == "tensor_map" and _only_loaded(arguments[number]):
+            parameter = replace(parameter, access="in")
+        elif parameter.kind == "pointer" and alignments.get(number, 0) > max(parameter.alignment, DTYPES[parameter.dtype].size):
+            parameter = replace(parameter, alignment=alignments[number])
+        found.append(parameter)
+    return tuple(found)
 
 
 def _only_loaded(argument: ir.Value) -> bool:

@@ -15,7 +15,7 @@ from fa4dsl.passes.kernel import KernelInfo, kernels
 from fa4dsl.passes.lower_roles import roles_of
 from fa4dsl.passes.mlir_errors import parse
 from fa4dsl.passes.named_barriers import named_barriers
-from fa4dsl.passes.parameter_access import with_access
+from fa4dsl.passes.parameter_access import with_needs
 from fa4dsl.passes.place_shared_memory import shared_map
 from fa4dsl.passes.record_waits import waits_of
 from fa4dsl.passes.registry import LOWERING, PASSES, TO_LLVM, run_passes, split_pipeline
@@ -139,7 +139,7 @@ def compile_module(module: ir.Module, options: CompileOptions | None = None) -> 
         timings[stage] = time.perf_counter() - begun
         if stage == "fa4":
             function = kernels(work)[0]
-            roles, barriers, parameters = roles_of(function), named_barriers(function), with_access(function)
+            roles, barriers, parameters = roles_of(function), named_barriers(function), with_needs(function)
             begun = time.perf_counter()
             if options.checks:
                 diagnostics += _checked(work)

@@ -45,8 +45,7 @@ def warn_of_padding(description: TensorMapDescription, label: str, place: Frame 
     """Warns of R037 where TMA stores overwrite up to 15 bytes behind each row: the hardware clips whole 16-byte chunks (measured, H200)."""
     row = description.sizes[0] * DTYPES[description.dtype].size
     if row % 16:
-        fields = {"extent": description.sizes[0], "dtype": description.dtype, "row": row, "rest": 16 - row % 16}
-        warn("R037", place, name=label, **fields)
+        warn("R037", place, name=label, extent=description.sizes[0], dtype=description.dtype, row=row, rest=16 - row % 16)
 
 
 def _check_words(description: TensorMapDescription, label: str) -> None:

@@ -43,5 +43,5 @@ def test_loaded_maps_may_be_read_only_and_of_any_width() -> None:
 
 def test_stored_map_with_odd_rows_is_warned_of() -> None:
     wide = np.zeros((2, 32), np.float32)
-    with pytest.raises(Fa4dslWarning, match="R037.*target: a row has 30 x f32 = 120 bytes.*the 8 bytes behind it"):
+    with pytest.raises(Fa4dslWarning, match=r"R037.*target: a row has 30 x f32 = 120 bytes.*the 8 bytes behind it"):
         through[1](wide, wide[:, :30], np.zeros(32, np.float32))
