@@ -13,6 +13,9 @@ from fa4dsl.runtime.simulator.selection import Row, Selection
 _BYTES = {"b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4,
           "b64": 8, "u64": 8, "s64": 8, "f64": 8, "b128": 16}  # fmt: skip
 
+TIMER_START = 1_767_225_600 * 10**9
+"""%globaltimer at the start of a launch: nanoseconds of a real date, as programs expect that measure or seed with it."""
+
 
 def _dynamic(decoder: Decoder, instruction: Instruction, name: str) -> Step:
     machine = decoder.machine
@@ -26,7 +29,7 @@ def _dynamic(decoder: Decoder, instruction: Instruction, name: str) -> Step:
         machine.polled = True
         value = machine.clock + machine.instructions_run
         if timer:
-            value = value // 2 // scale * scale + machine.slept
+            value = TIMER_START + value // 2 // scale * scale + machine.slept
         else:
             value += 2 * machine.slept
         out[threads] = np.uint64((value >> 32 if high else value) & ((1 << out.dtype.itemsize * 8) - 1)).astype(out.dtype)
