@@ -16,7 +16,7 @@ from fa4dsl.kernel_toolchain import toolchain
 from fa4dsl.runtime.bound_launch import BoundLaunch
 from fa4dsl.runtime.cache import cache_key, cached
 from fa4dsl.runtime.cuda import plan as _plan  # noqa: F401 - so that a first launch, whose time counts, imports nothing; touches no driver
-from fa4dsl.runtime.diagnostics import Location, fail
+from fa4dsl.runtime.diagnostics import Location, fail, issue_warnings
 from fa4dsl.runtime.launch import Device, LaunchResult, launch
 
 if TYPE_CHECKING:
@@ -174,8 +174,14 @@ class BoundKernel:
         if self._artifact is None:
             with self._lock:
                 if self._artifact is None:
-                    self._artifact = self._compilation.artifact if self._compilation is not None else self._cached()
+                    self._artifact = self._compilation.artifact if self._compilation is not None else self._with_warnings(self._cached())
         return self._artifact
+
+    def _with_warnings(self, found: Artifact) -> Artifact:
+        """Tells again what the compiler warned of when it made an artifact that now comes from the cache."""
+        if self._compilation is None and found.manifest.warnings:
+            issue_warnings(found.manifest.warnings)
+        return found
 
     def _cached(self) -> Artifact:
         """The artifact from the cache; compiled where it is not there.

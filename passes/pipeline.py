@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.assemble import Assembly, assemble, disassemble
-from fa4dsl.passes.checks.reporting import issue_warnings
 from fa4dsl.passes.code_generation import llvm_ir_of, needs_own_process, ptx_of, ptx_of_text
 from fa4dsl.passes.dialect.definition import new_context
 from fa4dsl.passes.kernel import KernelInfo, kernels
@@ -22,7 +21,7 @@ from fa4dsl.passes.registry import LOWERING, PASSES, TO_LLVM, run_passes, split_
 from fa4dsl.passes.target import DEFAULT, TARGETS, target_of
 from fa4dsl.passes.verify import verify_operations
 from fa4dsl.runtime.artifact import Artifact
-from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Location, fail
+from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Location, fail, issue_warnings
 from fa4dsl.runtime.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -178,6 +177,7 @@ def compile_module(module: ir.Module, options: CompileOptions | None = None) -> 
         line=info.line,
         sources=dict(options.sources),
         options=info.options,
+        warnings=tuple(replace(item, fields={}) for item in diagnostics if item.severity == "warning"),
     )
     artifact = Artifact(manifest, ptx, assembly.cubin if assembly else None)
     stages = Stages(module, llvm, ptx, artifact.cubin)

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from math import prod
 from typing import Any, Literal
 
-from fa4dsl.runtime.diagnostics import Frame, Location, fail
+from fa4dsl.runtime.diagnostics import CATALOGUE, Diagnostic, Frame, Location, fail
 from fa4dsl.runtime.dtypes import DTYPES
 from fa4dsl.runtime.records import RecordError, parse_json, read_record
 from fa4dsl.runtime.targets import TARGET
@@ -121,6 +121,8 @@ class Manifest:
     sources: dict[str, str] = field(default_factory=dict)
     """Text of the source files that locations name, so that reports can show lines on another machine."""
     options: dict[str, Any] = field(default_factory=dict)
+    warnings: tuple[Diagnostic, ...] = ()
+    """What the compiler warned of, without the fields of its templates: told again when the kernel comes from the cache."""
     waits: tuple[Wait, ...] | None = None
     """Of a kernel compiled with `debug_waits`, by number from 1: such a kernel has `wait_records` as its last parameter. None for all others."""
 
@@ -204,6 +206,8 @@ def check_manifest(manifest: Manifest) -> None:
     last = manifest.parameters[-1] if manifest.parameters else None
     recording = last is not None and (last.name, last.kind, last.dtype) == (WAIT_RECORDS, "pointer", "u32")
     need(recording or manifest.waits is None, "waits", f"stand there without the parameter {WAIT_RECORDS}")
+    for index, warning in enumerate(manifest.warnings):
+        need(warning.code in CATALOGUE, f"warnings[{index}].code", f"{warning.code!r} is not in the catalogue")
     for index, item in enumerate(manifest.shared):
         where = f"shared[{index}]"
         end = item.offset + item.size

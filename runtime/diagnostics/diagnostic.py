@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -103,3 +104,21 @@ def fail(code: str, *frames: Frame | Location | None, notes: tuple[str, ...] = (
 def warn(code: str, *frames: Frame | Location | None, notes: tuple[str, ...] = (), **fields: Any) -> None:
     """Issues `Fa4dslWarning` for `code`."""
     warnings.warn(Fa4dslWarning(diagnostic(code, *frames, notes=notes, **fields)), stacklevel=2)
+
+
+def issue_warnings(found: Iterable[Diagnostic], as_errors: bool = False) -> None:
+    """Issues the warnings among diagnostics as `Fa4dslWarning`; with `as_errors`, or where Python's filters make them errors, raises them all as
+    one `Fa4dslError`."""
+    raised = []
+    for item in found:
+        if item.severity != "warning":
+            continue
+        if as_errors:
+            raised.append(item)
+            continue
+        try:
+            warnings.warn(Fa4dslWarning(item), stacklevel=3)
+        except Fa4dslWarning as warning:
+            raised.append(warning.diagnostic)
+    if raised:
+        raise Fa4dslError(*raised)

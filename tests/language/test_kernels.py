@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +31,7 @@ from fa4dsl import (
     thread,
     u64,
 )
+from fa4dsl.runtime.diagnostics import Fa4dslWarning
 from fa4dsl.runtime.manifest import TensorMapTemplate
 
 
@@ -190,3 +193,21 @@ def test_every_exported_name_exists_and_is_documented() -> None:
     with pytest.raises(AttributeError):
         _ = fa4dsl.nothing
     assert set(fa4dsl.__all__) <= set(dir(fa4dsl))
+
+
+def test_warnings_are_told_again_where_the_kernel_comes_from_the_cache(tmp_path: Path) -> None:
+    file = tmp_path / "warned.py"
+    file.write_text(
+        "from fa4dsl import *\n\n\n@kernel(threads=256)\ndef warned(x: Pointer[f32]):\n    if warp.index() % 4 == 0:\n"
+        "        with elect():\n            x[0] = 1.0\n"
+    )
+    for compiled in (True, False):
+        bound = runpy.run_path(str(file))["warned"].bind()
+        with pytest.warns(Fa4dslWarning, match="C134") as told:
+            bound.compile()
+        assert (bound._compilation is not None) == compiled
+        assert len(told) == 1 and "with elect():" in str(told[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Fa4dslWarning)
+        with pytest.raises(Fa4dslError, match="C134"):
+            runpy.run_path(str(file))["warned"].bind().compile()

@@ -12,7 +12,7 @@ try:
     main(["compile", "splitk-combine", "-o", sys.argv[1]])
 except SystemExit as end:
     assert not end.code, end.code
-unwanted = ("mlir.dialects", "rich", "cuda", "torch", "hypothesis", "fa4dsl.runtime.simulator", "fa4dsl.runtime.cuda")
+unwanted = ("mlir.dialects", "rich", "cuda", "torch", "hypothesis", "fa4dsl.runtime.simulator")
 print([name for name in sys.modules if name.startswith(unwanted)])
 """
 
