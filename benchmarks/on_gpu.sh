@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Everything that is measured and proved on a Hopper GPU, in one go, short tables last:
 #
-#     benchmarks/on_gpu.sh RESULTS [benchmarks|matrix|sanitizer ...]
+#     benchmarks/on_gpu.sh RESULTS [examples|benchmarks|matrix|sanitizer ...]
 #
-# compiles all kernels with all cores, then the combine against hand-written CUDA, against the stand-alone peers, over its whole matrix, and under
+# runs the examples, compiles all kernels with all cores, then the combine against hand-written CUDA, against the stand-alone peers, over its whole matrix, and under
 # compute-sanitizer. Needs fa4dsl importable (see .ci/gpu-tree where nothing can be installed), torch, nvcc and compute-sanitizer.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 results=${1:?a folder for the results}
 shift
-steps=${*:-benchmarks matrix sanitizer}
+steps=${*:-examples benchmarks matrix sanitizer}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONUNBUFFERED=1 FA4DSL_CACHE_DIR=$work/cache PYTHONPATH=$PWD/benchmarks:${PYTHONPATH:-}
@@ -22,6 +22,11 @@ warm() { # SCRIPT: every core takes a share of what the script compiles
 
 for step in $steps; do
   case $step in
+    examples) # each asserts its own result
+      for name in vector_add dsmem_rotate warp_reduction tma_ring multicast_ring wgmma_gemm persistent_gemm flash_attention splitk_decode; do
+        timeout 60 python3 -P "examples/$name.py" cuda || echo "FAILED: $name"
+      done 2>&1 | tee "$results/examples.txt"
+      ;;
     benchmarks)
       for name in on_chip standalone; do
         warm "benchmarks/combine_$name.py"

@@ -13,7 +13,17 @@ from fa4dsl import BoundKernel
 from fa4dsl.runtime.diagnostics import Fa4dslError
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-NAMES = ("vector_add", "dsmem_rotate", "warp_reduction", "tma_ring", "multicast_ring", "wgmma_gemm", "persistent_gemm", "flash_attention")
+NAMES = (
+    "vector_add",
+    "dsmem_rotate",
+    "warp_reduction",
+    "tma_ring",
+    "multicast_ring",
+    "wgmma_gemm",
+    "persistent_gemm",
+    "flash_attention",
+    "splitk_decode",
+)
 
 
 @pytest.mark.parametrize("schedule", ["eager", "late", "random"])
