@@ -73,6 +73,8 @@ ARGUMENTS: dict[str, Callable[[], Any]] = {
     "mapOut": lambda: tiled("out", (32, 32), (32, 8), "none", "u32", 4),
     "mapA32": lambda: tiled("a", (64, 64), (64, 32), "128B", "bf16", 2),
     "mapB4": lambda: tiled("b", (64, 8), (64, 4), "128B", "bf16", 2),
+    "mapA64sw": lambda: tiled("a", (64, 64), (32, 64), "64B", "bf16", 2),
+    "mapB64sw": lambda: tiled("b", (64, 8), (32, 8), "64B", "bf16", 2),
     "outf": lambda: PointerArgument("out"),
 }
 

@@ -207,6 +207,10 @@ def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
         if bad.any():
             group = int(np.flatnonzero(bad.reshape(len(pieces), -1).any(axis=1))[0])
             where = int(pieces.reshape(-1)[np.flatnonzero(bad.reshape(-1))[0]])
+            if machine.checker is not None:  # a descriptor of another layout than the tile's is the likely cause
+                thread = int(threads[group])
+                layouts = _layouts(decoder, thread, [row for row in (a_descriptor, b_descriptor) if row is not None])
+                machine.checker.async_begin(instruction, int(grid.event_thread[thread]), "wgmma", (), (), None, layouts)
             machine.fault(
                 "S010",
                 instruction,
@@ -295,6 +299,20 @@ def _product(decoder: Decoder, instruction: Instruction, form: Wgmma) -> Step:
     return by_warpgroup(decoder, instruction, run)
 
 
+def _layouts(decoder: Decoder, thread: int, rows: list[Row]) -> list[SharedLayout]:
+    """What a thread's matrix descriptors say of the tiles that they start at."""
+    grid = decoder.grid
+    base = (grid.first_cta + int(grid.cta[thread])) * grid.shared_stride
+    found = []
+    for row in rows:
+        fields = descriptor.decode(int(row[thread]))
+        swizzle: Any = fields.swizzle
+        offset = fields.start - RESERVED_SHARED
+        if 0 <= offset < decoder.machine.memory.shared_bytes:
+            found.append(SharedLayout(base + offset, swizzle, fields.base_offset))
+    return found
+
+
 def _begin(
     decoder: Decoder,
     instruction: Instruction,
@@ -312,14 +330,9 @@ def _begin(
     machine, grid = decoder.machine, decoder.grid
     checker = machine.checker
     assert checker is not None
-    reads, layouts = [], []
-    base = (grid.first_cta + int(grid.cta[members[0]])) * grid.shared_stride
-    for places, row in ((a_places, a_descriptor), (b_places, b_descriptor)):
-        if places is not None and row is not None:
-            reads.append(shared_range(machine, np.unique(places[index]), 16))
-            fields = descriptor.decode(int(row[members[0]]))
-            swizzle: Any = fields.swizzle
-            layouts.append(SharedLayout(base + fields.start - RESERVED_SHARED, swizzle, fields.base_offset))
+    rows = [row for row in (a_descriptor, b_descriptor) if row is not None]
+    reads = [shared_range(machine, np.unique(places[index]), 16) for places in (a_places, b_places) if places is not None]
+    layouts = _layouts(decoder, int(members[0]), rows)
     number = checker.async_begin(instruction, int(grid.event_thread[members[0]]), "wgmma", reads, (), grid.event_thread[members], layouts)
     products.numbers[(operation, group)] = number
     return number

@@ -1,4 +1,4 @@
-// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "barrier-misuse|race", "mend": ["mbarrier.init|__syncthreads"], "args": ["in", "out"], "block": 96, "expected": "inp[:128].reshape(2,64).sum(0)"}
+// {"grid": 1, "cluster": 1, "verdict": "error", "kind": "barrier-misuse|race|deadlock", "mend": ["mbarrier.init|__syncthreads"], "args": ["in", "out"], "block": 96, "expected": "inp[:128].reshape(2,64).sum(0)"}
 #include "fn.cuh"
 // two producer warps share one full barrier
 extern "C" __global__ void k(const uint32_t *in, uint32_t *out) {
