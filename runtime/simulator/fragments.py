@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.ptx.instruction import Address, Negated, Pair, Register, Selected, Vector
+from fa4dsl.runtime.simulator.frames import outermost
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Selection
 
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.machine import Machine
 
 WITHOUT_RESULT = frozenset({"st", "red", "bar", "barrier", "fence", "setmaxnreg", "prefetch", "cp", "mbarrier", "bra", "stmatrix"})
+
+UNOPTIMISED = (
+    "the wgmma's own statement moves its accumulators to or from memory: nvcc does so with -G and -O0; compile with optimisation "
+    "(ptxas waits after every wgmma of such code, so it is slow rather than wrong)"
+)
 
 
 def registers(operand: Operand) -> Iterator[str]:
@@ -189,6 +195,7 @@ class Fragments:
             int(machine.grid.arange[threads][0]),
             others=((flight.site, "the wgmma, still in flight"),),
             label="touches its registers",
+            hint=UNOPTIMISED if outermost(site) == outermost(flight.site) else "",
             product=machine.line(flight.site),
             use=machine.line(site),
             instruction=site.mnemonic,

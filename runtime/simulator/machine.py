@@ -15,6 +15,7 @@ import numpy as np
 
 from fa4dsl.runtime.diagnostics import Diagnostic, Fa4dslError, Frame, Location, diagnostic
 from fa4dsl.runtime.simulator.frames import line_words, outermost, source_frames
+from fa4dsl.runtime.simulator.printed import Output
 from fa4dsl.runtime.simulator.selection import Selection, compact, first, narrow, size, union
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Machine:
         self.call_stack: object = None
         self.stack_pointer: Ints | None = None
         self.heap: object = None
+        self.output = Output()
         self.workspace = 0
         """Address of the cooperative launch's workspace; 0 where the kernel does not ask for it."""
         self.products: object = None
@@ -125,14 +127,14 @@ class Machine:
         """ "line N", for messages."""
         return line_words(site)
 
-    def finding(self, code: str, site: Instruction, others: Others = (), label: str = "", **fields: Any) -> Diagnostic:
-        """`others`: further instructions that take part, each with what it does; `label`: what `site` does."""
+    def finding(self, code: str, site: Instruction, others: Others = (), label: str = "", hint: str = "", **fields: Any) -> Diagnostic:
+        """`others`: further instructions that take part, each with what it does; `label`: what `site` does; `hint`: a further note."""
         frames: list[Frame] = []
         for part, words in ((site, label), *others):
             frames += [
                 frame for frame in source_frames(part, words, self.program.name) if all(frame.location != old.location for old in frames)
             ]
-        return diagnostic(code, *frames, notes=(f"PTX line {site.ptx_line}: {site.mnemonic}",), **fields)
+        return diagnostic(code, *frames, notes=(f"PTX line {site.ptx_line}: {site.mnemonic}", *([hint] if hint else ())), **fields)
 
     def fault(self, code: str, site: Instruction, thread: int, **fields: Any) -> NoReturn:
         """Ends the run with a catalogue error at `site`."""
