@@ -13,7 +13,7 @@ from fa4dsl.runtime.ptx.parser import parse
 from fa4dsl.runtime.simulator.build import Build, run_waves
 from fa4dsl.runtime.simulator.check.findings import Finding
 from fa4dsl.runtime.simulator.check.naming import Naming, Object, plain_name
-from fa4dsl.runtime.simulator.check.numbering import Threads
+from fa4dsl.runtime.simulator.check.numbering import numbered
 from fa4dsl.runtime.simulator.check.report import Report
 from fa4dsl.runtime.simulator.check.session import make_checker, make_report
 from fa4dsl.runtime.simulator.machine import Stopped
@@ -190,7 +190,7 @@ def _naming(geometry: Geometry, build: Build, manifest: Manifest | None) -> Nami
         Object(name, start, size) for name, start, size in zip(build.buffers.names, build.buffers.starts, build.buffers.sizes, strict=True)
     ]
     return Naming(
-        Threads(geometry),
+        numbered(geometry),
         max(geometry.shared_stride, 1),
         shared,
         buffers,

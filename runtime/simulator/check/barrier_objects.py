@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fa4dsl.runtime.simulator.check.clocks import Clocks, distinct
+from fa4dsl.runtime.simulator.check.clocks import Clocks
 from fa4dsl.runtime.simulator.check.findings import Findings, build
 from fa4dsl.runtime.simulator.check.shadow import LIVE, PAGE_BITS
 from fa4dsl.runtime.simulator.check.token import HB
 from fa4dsl.runtime.simulator.check.wait_graph import History
+from fa4dsl.runtime.simulator.selection import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,8 +81,14 @@ class BarrierObjects:
         """By barrier address: who has arrived, by site."""
         self.unordered: dict[Instruction | None, dict[Instruction, Early]] = {}
         self.program: Sequence[Instruction] = ()
+        self.ends = True
+        """Whether the program may end a barrier's life: only then its uses are of interest."""
         self.early: list[tuple[int, Instruction, int, str]] = []
         """Uses of addresses that held no barrier: address, site, thread, operation. Told at the end, when a later init may be known."""
+
+    def set_program(self, instructions: Sequence[Instruction]) -> None:
+        self.program = instructions
+        self.ends = any(one.mnemonic.startswith("mbarrier.inval") for one in instructions)
 
     # -- mbarrier operations
     def operation(self, site: Instruction, threads: Wide, addresses: Wide, operation: str) -> None:
@@ -89,8 +96,8 @@ class BarrierObjects:
             for thread, address in zip(threads.tolist(), addresses.tolist(), strict=True):
                 self._init(site, thread, address)
             return
-        for address in distinct(addresses):
-            mine = threads if len(threads) == 1 or (addresses == address).all() else threads[addresses == address]
+        for address, where in grouped(addresses):
+            mine = threads[where]
             if operation == "arrive":
                 self.arrivers.setdefault(address, {}).setdefault(site, set()).update(mine.tolist())
             known = self.objects.get(address)
@@ -217,6 +224,8 @@ class BarrierObjects:
         return None
 
     def _record_use(self, known: BarrierObject, site: Instruction, threads: Wide) -> None:
+        if not self.ends:
+            return
         # One thread for each warp and site is enough to tell who uses it; knowledge is nearly always equal inside a warp.
         for thread in (threads if len(threads) == 1 else threads[np.unique(self.of.warp[threads], return_index=True)[1]]).tolist():
             known.used[thread] = (int(self.clocks.epoch[thread]), site)
@@ -250,7 +259,7 @@ class BarrierObjects:
         """Address of a live barrier that one of the accesses overlaps, `granules` being theirs."""
         if not granules.some & LIVE:
             return None
-        if size <= 16:
+        if size <= 16 and not isinstance(granules.pages, slice) and len(granules.pages) == len(addresses):
             addresses = addresses[self.shadow.state[granules.pages] & LIVE != 0]
         live = self._live_addresses()
         if len(addresses) == 1:

@@ -32,7 +32,7 @@ class HappensBefore(AsynchronousEvents):
     def set_program(self, instructions: Sequence[Instruction]) -> None:
         """All instructions of the kernel: lets a report name a fence that the run did not reach."""
         self.causes.program = instructions
-        self.barriers.program = instructions
+        self.barriers.set_program(instructions)
 
     # -- synchronisation
     def release(self, site: Instruction, threads: Ints, scope: Scope, order: Order = "release") -> Token:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fa4dsl.runtime.simulator.check.facts import NOTHING, Facts, FactTable
+from fa4dsl.runtime.simulator.check.lanes import LaneKnowledge
 from fa4dsl.runtime.simulator.check.token import GLOBAL, HB, LOCAL, PEER, VIEWS, Knowledge, ReleaseToken, Snapshot, combine
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 LOW_HALF = 0 if sys.byteorder == "little" else 1
 SPACE_VIEWS = {"shared::cta": (LOCAL,), "shared::cluster": (LOCAL, PEER), "global": (GLOBAL,), "all": (LOCAL, PEER, GLOBAL)}
-
-
 NOBODY = np.int32((1 << 31) - 1)
 
 
@@ -43,7 +42,7 @@ def distinct(values: Wide) -> list[int]:
     first = values[0]
     if len(values) == 1 or (values == first).all():
         return [int(first)]
-    return np.unique(values).tolist()  # type: ignore[no-any-return]
+    return np.unique(values[np.append(True, values[1:] != values[:-1])]).tolist()  # type: ignore[no-any-return]
 
 
 class Clocks:
@@ -59,12 +58,8 @@ class Clocks:
         self.clock: Wide = np.zeros(count, np.int64)
         self.fact: Wide = np.zeros(count, np.int64)
         self.bridge = np.zeros((VIEWS, count), np.int32)
-        self.lanes = np.zeros((VIEWS, count, 32), np.int32)
-        self.lanes_used: Bools = np.zeros(int(numbering.warp[-1]) + 1 if count else 1, np.bool_)
-        self.lanes_even: Bools = np.ones(len(self.lanes_used), np.bool_)
-        """Whether all lanes of a warp know the same of each other."""
-        self.any_lanes = False
         self.any_bridge = False
+        self.lanes = LaneKnowledge(numbering)
         self.facts = FactTable()
         self.table = np.zeros((VIEWS, 64, width + 1), np.int32)
         self.table[:, 0, 0] = NOBODY
@@ -152,8 +147,8 @@ class Clocks:
         t, u, e = threads[rest], other[rest], epochs[rest]
         v = view[rest] if isinstance(view, np.ndarray) else np.full(len(rest), view, np.int64)
         same = (t == u) & ((v == HB) | (self.bridge[v, t] >= e))
-        if self.any_lanes:
-            same |= (of.warp[t] == of.warp[u]) & (self.lanes[v, t, of.lane[u]] >= e)
+        if self.lanes.any:
+            same |= self.lanes.knows(v, t, u, e)
         result[rest] = same
         if of.clusters > 1:
             for i in rest[(~same) & (of.cluster[t] != of.cluster[u])].tolist():
@@ -220,8 +215,10 @@ class Clocks:
         numbers, fact_numbers = self.clock[threads], self.fact[threads]
         bases = {number: self.rows_of[number] or {} for number in distinct(numbers)}
         sets = {number: self.facts.sets[number] for number in distinct(fact_numbers)}
-        lanes = self.lanes[:, threads] if self.any_lanes and self.lanes_used[self.of.warp[threads]].any() else None
-        token.snapshot = Snapshot(threads, epochs, numbers, bases, fact_numbers, sets, self.bridge[:, threads], lanes)
+        bridges = self.bridge[:, threads] if self.any_bridge else None
+        token.snapshot = Snapshot(
+            threads, epochs, numbers, bases, fact_numbers, sets, bridges, self.lanes.of_threads(threads, self.any_bridge)
+        )
         token.numbering = self.of
         self.epoch[threads] = epochs + 1
         return token
@@ -275,19 +272,23 @@ class Clocks:
             return found
         mine = self.rows_of[number] or {}
         theirs = whole.rows()
-        rows = dict(mine)
-        gained = False
-        for other, row in theirs.items():
-            have = mine.get(other)
-            merged = row if have is None else np.maximum(have, row)
-            if have is not None and np.array_equal(merged, have):
-                continue
-            rows[other] = merged
-            gained = True
+        if not mine or whole.includes(mine):
+            rows, gained = theirs, True
+        else:
+            rows, gained = dict(mine), False
+            for other, row in theirs.items():
+                have = mine.get(other)
+                merged = row if have is None else np.maximum(have, row)
+                if have is not None and np.array_equal(merged, have):
+                    continue
+                rows[other] = merged
+                gained = True
         if not gained:
             result = number
         else:
-            equal = rows.keys() == theirs.keys() and all(rows[c] is theirs[c] or np.array_equal(rows[c], theirs[c]) for c in rows)
+            equal = rows is theirs or (
+                rows.keys() == theirs.keys() and all(rows[c] is theirs[c] or np.array_equal(rows[c], theirs[c]) for c in rows)
+            )
             known = whole.number_of.get(cluster)
             if equal and known is not None and known[0] < len(self.rows_of) and self.rows_of[known[0]] is known[1]:
                 result = known[0]
@@ -312,12 +313,9 @@ class Clocks:
                     if new != number:
                         self.clock[here[self.clock[here] == number]] = new
         self.any_bridge = True
-        if self.any_lanes:
-            self.lanes_even[self.of.warp[threads]] = False
         for view in views:
             self.bridge[view, threads] = self.epoch[threads]
-            if self.any_lanes:
-                self.lanes[view, threads] = np.maximum(self.lanes[view, threads], self.lanes[HB, threads])
+        self.lanes.fence(threads, views)
         self.epoch[threads] += 1
 
     def _fence_clock(self, number: int, space: str, views: tuple[int, ...], cta: int, cluster: int) -> int:
@@ -362,17 +360,7 @@ class Clocks:
 
     def _sync_grid(self, grid: Wide) -> None:
         """A group in each row, all of one length."""
-        self.any_lanes = True
-        lane = self.of.lane[grid]
-        warps = self.of.warp[grid[:, 0]]
-        self.lanes_used[warps] = True
-        even = bool(self.lanes_even[warps].all())
-        line = np.arange(len(grid))[:, None]
-        for view in range(VIEWS) if self.any_bridge else (HB,):
-            known = self.lanes[view, grid[:, 0]] if even else self.lanes[view, grid].max(axis=1)
-            known[line, lane] = np.maximum(known[line, lane], self.epoch[grid] if view == HB else self.bridge[view, grid])
-            self.lanes[view, grid] = known[:, None, :]
-        self.lanes_even[warps] = grid.shape[1] == 32
+        self.lanes.meet(grid, [self.epoch[grid], *(self.bridge[view, grid] for view in range(1, VIEWS) if self.any_bridge)])
         self.epoch[grid] += 1
         for numbers, even_out in ((self.fact[grid], self._even_facts), (self.clock[grid], self._even_clocks)):
             uneven = np.flatnonzero((numbers != numbers[:, :1]).any(axis=1))

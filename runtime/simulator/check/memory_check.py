@@ -148,14 +148,15 @@ class SpaceCheck:
 
     # -- events
     def read(self, observer: Observer, granules: Granules, info: int) -> int | None:
-        """Checks and records reads; returns the first position where nobody has written."""
+        """Checks and records reads; returns, for shared memory, the first position where nobody has written."""
         shadow, key, marks = self.shadow, granules.key, observer.marks
         fresh: int | None = 0
         if granules.some & WRITTEN:
             writer = shadow.writer[key]
             self._compare(Question(observer, info, True, False), granules, writer, shadow.writer_info, shadow.writers)
-            fresh = None if writer.all() else int(np.flatnonzero(writer == 0)[0])
-        late = None if observer.operation else shadow.later(granules)
+            if self.space == "shared":
+                fresh = None if writer.all() else int(np.flatnonzero(writer == 0)[0])
+        late = None if observer.operation else shadow.later(granules, stamped=False)
         if late is not None:
             lost = np.flatnonzero(late)
             shadow.readers.add(granules.rows[lost], marks[lost], np.full(len(lost), info, np.int32))

@@ -12,7 +12,7 @@ from fa4dsl.runtime.simulator.check.clocks import Clocks
 from fa4dsl.runtime.simulator.check.findings import Findings, build
 from fa4dsl.runtime.simulator.check.memory_check import Conflict, Observer, SpaceCheck
 from fa4dsl.runtime.simulator.check.naming import Naming
-from fa4dsl.runtime.simulator.check.numbering import SCOPES, Threads
+from fa4dsl.runtime.simulator.check.numbering import SCOPES, numbered
 from fa4dsl.runtime.simulator.check.observation import Observations
 from fa4dsl.runtime.simulator.check.operations import Operation
 from fa4dsl.runtime.simulator.check.peers import Peers
@@ -38,7 +38,7 @@ class MemoryEvents:
 
     def __init__(self, geometry: Geometry, naming: Naming | None = None, strict: bool = False) -> None:
         self.geometry = geometry
-        self.of = Threads(geometry)
+        self.of = numbered(geometry)
         self.naming = naming or Naming(self.of, max(geometry.shared_stride, 1))
         self.findings = Findings(strict)
         self.not_modelled: dict[str, Instruction] = {}

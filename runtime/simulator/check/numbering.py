@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,3 +41,9 @@ class Threads:
         if scope == 0:
             return first == second
         return scope > 1 or first // self.cluster_size == second // self.cluster_size
+
+
+@lru_cache(maxsize=2)
+def numbered(geometry: Geometry) -> Threads:
+    """The numbering of a launch; the same one for all who ask about it."""
+    return Threads(geometry)

@@ -34,7 +34,7 @@ WORDS = {
 }
 
 
-@dataclass
+@dataclass(slots=True)
 class Operation:
     number: int
     kind: AsyncKind

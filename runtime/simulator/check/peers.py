@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int32]
     Wide = npt.NDArray[np.int64]
 
+KNOWN_LIMIT = 1 << 22
+"""Epochs, of several CTAs, that are put together to be compared at once."""
 TOUCH_LIMIT = 1 << 20
 """Accesses of one instruction that are kept before older ones of the same threads are dropped."""
 
@@ -163,17 +165,31 @@ class Peers:
     def _after_exit(self) -> Iterator[tuple[int, int, int, int]]:
         """Number, target CTA, PTX line and thread of an access that does not come before its target's exit, for each line and target."""
         for line, touch in self.touches.items():
+            if self._all_before_exit(touch):
+                continue
             _, threads, targets, epochs = touch.whole()
             for target, where in grouped(targets):
                 if not self.gone(target):
                     continue
-                known = self.exit_rows[target]
-                if touch.signals and target in self.seen:
-                    known = np.maximum(known, self.seen[target])
                 users = threads[where]
-                late = users[epochs[where] > known[self.of.column[users]]]
+                late = users[epochs[where] > self._known_at_exit(target, touch)[self.of.column[users]]]
                 if len(late):
                     yield touch.first(target), target, line, int(late.min())
+
+    def _known_at_exit(self, target: int, touch: Touch) -> Ints:
+        """By column: up to which epoch a CTA's threads knew of another's when they had exited, or had seen that it signalled."""
+        known = self.exit_rows[target]
+        return np.maximum(known, self.seen[target]) if touch.signals and target in self.seen else known
+
+    def _all_before_exit(self, touch: Touch) -> bool:
+        """Whether no access of an instruction comes after the exit of its target: the usual case, answered quickly where it takes little memory."""
+        targets = sorted({target for _, _, part, _ in touch.parts for target in distinct(part)})
+        if len(targets) * self.of.per_cluster > KNOWN_LIMIT or not all(self.gone(target) for target in targets):
+            return False
+        known = np.stack([self._known_at_exit(target, touch) for target in targets]).reshape(-1)
+        place = np.zeros(targets[-1] + 1, np.int64)
+        place[targets] = np.arange(len(targets)) * self.of.per_cluster
+        return all((epochs <= known.take(place.take(part) + self.of.column[threads])).all() for _, threads, part, epochs in touch.parts)
 
     def _not_started(self, early: dict[tuple[int, int], tuple[Instruction, int, str]]) -> None:
         naming = self.naming

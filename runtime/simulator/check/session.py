@@ -8,7 +8,7 @@ from fa4dsl.runtime.simulator.check.checker import HappensBefore
 from fa4dsl.runtime.simulator.check.findings import KINDS, Finding
 from fa4dsl.runtime.simulator.check.hang import HangExplainer
 from fa4dsl.runtime.simulator.check.naming import Naming, Object
-from fa4dsl.runtime.simulator.check.numbering import Threads
+from fa4dsl.runtime.simulator.check.numbering import numbered
 from fa4dsl.runtime.simulator.check.report import Report
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def make_checker(
     `shared`: the PTX shared symbols and the manifest's objects, by offset in the CTA's window as physical addresses see it (`naming.plain_name` shortens C++ names);
     `buffers`: the launch's buffers by offset in the global arena; `program`: all instructions of the kernel. `strict` is the policy of that name: reviews are errors.
     """
-    numbering = Threads(geometry)
+    numbering = numbered(geometry)
     naming = Naming(numbering, max(geometry.shared_stride, 1), shared, buffers, roles, named_barriers or {}, ptx_name)
     checker = HappensBefore(geometry, naming, strict)
     checker.set_program(program)

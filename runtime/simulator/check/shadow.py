@@ -61,7 +61,7 @@ class Granules:
 
     __slots__ = ("_rows", "count", "distinct", "every", "key", "pages", "repeats", "some")
 
-    def __init__(self, key: Wide | slice, repeats: int | Wide, pages: Wide, some: int, every: int, distinct: bool) -> None:
+    def __init__(self, key: Wide | slice, repeats: int | Wide, pages: Wide | slice, some: int, every: int, distinct: bool) -> None:
         self.key = key
         """The rows; a slice where they follow each other."""
         self._rows = None if isinstance(key, slice) else key
@@ -69,6 +69,7 @@ class Granules:
         self.repeats = repeats
         """Granules of an access."""
         self.pages = pages
+        """One for each access of at most 16 bytes that are aligned; else all of the ranges' pages."""
         self.some = some
         """State bits that some of the pages have."""
         self.every = every
@@ -113,7 +114,9 @@ class Shadow:
         self.writers, self.readers = AgentLists(room), AgentLists(room)
         self.wide_writers = True
         """Whether all writers in lists were strong at gpu scope or wider."""
-        if pages <= ALL_PAGES:
+        self.in_order = pages <= ALL_PAGES
+        """Whether the rows of pages that were not split are in the order of their addresses."""
+        if self.in_order:
             self._allocate(np.arange(pages))
 
     # -- from addresses to rows
@@ -122,7 +125,7 @@ class Shadow:
         low = size | int(addresses[0] if len(addresses) == 1 else np.bitwise_or.reduce(addresses))
         finest = min((low & -low).bit_length() - 1, COARSEST)
         if size > 1 << COARSEST or low & size - 1:
-            return (len(addresses) == 1 and self._range(int(addresses[0]), size, finest)) or self._ranges(addresses, size, finest)
+            return self._even_ranges(addresses, size, finest) or self._ranges(addresses, size, finest)
         pages = addresses >> PAGE_BITS
         states = self.state.take(pages)
         some, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
@@ -134,9 +137,12 @@ class Shadow:
         if shifts & shifts - 1:
             return self._ranges(addresses, size, finest)
         shift = shifts.bit_length() - 1
-        rows = addresses & PAGE - 1
-        rows >>= shift
-        rows += self.first.take(pages)
+        if shift == COARSEST and self.in_order:
+            rows = addresses >> COARSEST
+        else:
+            rows = addresses & PAGE - 1
+            rows >>= shift
+            rows += self.first.take(pages)
         distinct = len(rows) == 1 or bool((rows[1:] > rows[:-1]).all())
         count = size >> shift
         if count > 1:
@@ -145,9 +151,14 @@ class Shadow:
         key = slice(low, high + 1) if distinct and high - low == len(rows) - 1 else rows
         return Granules(key, count, pages, some, every, distinct)
 
-    def _range(self, start: int, size: int, finest: int) -> Granules | None:
-        """As `locate`, for one range; None where its pages are not ready, or differ in the size of their granules or do not follow each other."""
-        page, end = start >> PAGE_BITS, (start + size - 1 >> PAGE_BITS) + 1
+    def _even_ranges(self, addresses: Wide, size: int, finest: int) -> Granules | None:
+        """As `locate`, for ranges in pages that have granules of one size, in rows that follow each other: None where they are not so, or not near."""
+        start = last = int(addresses[0])
+        if len(addresses) > 1:
+            start, last = int(addresses.min()), int(addresses.max())
+        page, end = start >> PAGE_BITS, (last + size - 1 >> PAGE_BITS) + 1
+        if end - page > GROUP:
+            return None
         states = self.state[page:end].tolist()
         some = every = states[0]
         for state in states:
@@ -159,8 +170,14 @@ class Shadow:
         firsts = self.first[page:end].tolist()
         if any(row != firsts[0] + (at << PAGE_BITS - shift) for at, row in enumerate(firsts)):
             return None
-        low, count = firsts[0] + ((start & PAGE - 1) >> shift), size >> shift
-        return Granules(slice(low, low + count), count, np.arange(page, end), some, every, True)
+        count, pages = size >> shift, slice(page, end)
+        if len(addresses) == 1:
+            low = firsts[0] + ((start & PAGE - 1) >> shift)
+            return Granules(slice(low, low + count), count, pages, some, every, True)
+        rows = (addresses - (page << PAGE_BITS) >> shift) + firsts[0]
+        distinct = bool((rows[1:] >= rows[:-1] + count).all())
+        rows = (rows[:, None] + np.arange(count)).reshape(-1)
+        return Granules(rows, count, pages, some, every, distinct)
 
     def _ranges(self, addresses: Wide, size: int, finest: int) -> Granules:
         """As `locate`, for ranges that may cross pages, and pages whose granules differ."""
@@ -276,10 +293,14 @@ class Shadow:
         self.writers.split(old, count, new, times)
         self.readers.split(old, count, new, times)
 
-    def later(self, granules: Granules) -> Bools | None:
-        """True where a later entry has the same granule; None where all differ."""
+    def later(self, granules: Granules, stamped: bool = True) -> Bools | None:
+        """True where a later entry has the same granule; None where all differ. With `stamped`, `stamp` then holds the number of the last entry of each, plus 1."""
         if granules.distinct:
             return None
+        rows = granules.rows
+        if not stamped and (rows[1:] >= rows[:-1]).all():
+            same: Bools = np.append(rows[1:] == rows[:-1], False)
+            return same if same.any() else None
         order = np.arange(1, granules.count + 1, dtype=np.int32)
         self.stamp[granules.rows] = order
         late: Bools = self.stamp[granules.rows] != order

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fa4dsl.runtime.simulator.check.facts import NOTHING, Facts
+from fa4dsl.runtime.simulator.selection import grouped
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.check.lanes import Lanes
     from fa4dsl.runtime.simulator.check.numbering import Threads
 
     Ints = npt.NDArray[np.int32]
@@ -41,6 +43,10 @@ class Knowledge:
     def rows(self) -> Rows:
         assert self._rows is not None
         return self._rows
+
+    def includes(self, rows: Rows) -> bool:
+        """Whether it is known to hold all that these very rows do, and more."""
+        return False
 
     def knows(self, cluster: int, column: int, epoch: int, view: int = HB) -> bool:
         rows = self.rows().get(cluster)
@@ -90,6 +96,9 @@ class ReleaseToken(Knowledge):
         self.snapshot: Snapshot | None = None
         self.numbering: Threads | None = None
 
+    def includes(self, rows: Rows) -> bool:
+        return self.snapshot is not None and any(base is rows for base in self.snapshot.bases.values())
+
     def rows(self) -> Rows:
         if self._rows is None:
             assert self.snapshot is not None
@@ -111,8 +120,8 @@ class Snapshot:
         bases: dict[int, Rows],
         facts: Wide,
         fact_sets: dict[int, Facts],
-        bridges: npt.NDArray[np.int32],
-        lanes: npt.NDArray[np.int32] | None,
+        bridges: npt.NDArray[np.int32] | None,
+        lanes: Lanes | None,
     ) -> None:
         self.threads = threads
         self.epochs = epochs
@@ -122,16 +131,17 @@ class Snapshot:
         self.facts = facts
         self.fact_sets = fact_sets
         self.bridges = bridges
-        """int32 [VIEWS, n]: up to which own epoch a proxy fence covered the thread's own accesses (HB unused)."""
+        """int32 [VIEWS, n]: up to which own epoch a proxy fence covered the thread's own accesses (HB unused); None where there was no fence."""
         self.lanes = lanes
-        """int32 [VIEWS, n, 32]: knowledge about lanes of the own warp; None where there is none."""
+        """None where nothing is known of lanes."""
 
     def select(self, keep: npt.NDArray[np.bool_]) -> Snapshot:
-        lanes = None if self.lanes is None else self.lanes[:, keep]
+        lanes = None if self.lanes is None else self.lanes.select(keep)
+        bridges = None if self.bridges is None else self.bridges[:, keep]
         numbers, facts = self.numbers[keep], self.facts[keep]
         bases = {number: self.bases[number] for number in set(numbers.tolist())}
         fact_sets = {number: self.fact_sets[number] for number in set(facts.tolist())}
-        return Snapshot(self.threads[keep], self.epochs[keep], numbers, bases, facts, fact_sets, self.bridges[:, keep], lanes)
+        return Snapshot(self.threads[keep], self.epochs[keep], numbers, bases, facts, fact_sets, bridges, lanes)
 
     def all_facts(self) -> Facts:
         union = NOTHING
@@ -146,20 +156,16 @@ class Snapshot:
                 old = rows.get(cluster)
                 rows[cluster] = values.copy() if old is None else np.maximum(old, values, out=old)
         clusters = numbering.cluster[self.threads]
-        one = bool((clusters == clusters[0]).all())
-        for cluster in [int(clusters[0])] if one else np.unique(clusters).tolist():
-            mine = slice(None) if one else clusters == cluster
-            threads = self.threads[mine]
+        for cluster, where in grouped(clusters):
+            threads = self.threads[where]
             target = rows.get(cluster)
             if target is None:
                 target = rows[cluster] = np.zeros((VIEWS, numbering.per_cluster), np.int32)
             columns = numbering.column[threads]
-            target[HB, columns] = np.maximum(target[HB, columns], self.epochs[mine])
-            for view in (LOCAL, PEER, GLOBAL):
-                target[view, columns] = np.maximum(target[view, columns], self.bridges[view][mine])
-            if self.lanes is not None:
-                first = columns - numbering.lane[threads]
-                spread = np.minimum(first[:, None] + np.arange(32, dtype=np.int32), numbering.per_cluster - 1)
-                for view in range(VIEWS):
-                    np.maximum.at(target[view], spread.ravel(), self.lanes[view][mine].ravel())
+            target[HB, columns] = np.maximum(target[HB, columns], self.epochs[where])
+            if self.bridges is not None:
+                for view in (LOCAL, PEER, GLOBAL):
+                    target[view, columns] = np.maximum(target[view, columns], self.bridges[view][where])
+        if self.lanes is not None:
+            self.lanes.add_to(rows, numbering)
         return rows
