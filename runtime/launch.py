@@ -61,6 +61,11 @@ class LaunchResult:
         if self._wait is not None:
             self._wait()
 
+    @property
+    def printed(self) -> str:
+        """What the kernel printed with device_print, as standard output got it. On a GPU the driver writes that, and this is empty."""
+        return "" if self.report is None else str(self.report.printed_text())
+
     def waits(self) -> tuple[WaitRecord, ...]:
         """Who waits now, in a kernel compiled with `debug_waits`; on the simulator who waited at the end. Raises R101 for another kernel."""
         return self._records().records()

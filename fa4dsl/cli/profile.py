@@ -156,8 +156,9 @@ def _write(path: Path, text: Callable[[], str]) -> None:
 def _show(report: Report, as_json: bool, written: list[Path]) -> int:
     from fa4dsl.cli.console import console, print_json
     from fa4dsl.cli.profile_terminal import print_profile
-    from fa4dsl.cli.reports import STATUS
+    from fa4dsl.cli.reports import STATUS, show_printed
 
+    show_printed(report, as_json)
     if as_json:
         measures = report.measures.as_dict() if report.measures is not None else None
         timeline = report.timeline

@@ -52,6 +52,13 @@ def sources_beside(file: Path, ptx: str) -> dict[str, str]:
     return found
 
 
+def show_printed(report: Report, as_json: bool, threads: bool = False) -> None:
+    """What the kernel printed, ahead of the report; on standard error where standard output is one JSON object."""
+    text = report.printed_text(threads)
+    if text:
+        click.echo(text, nl=not text.endswith("\n"), err=as_json)
+
+
 def show_report(report: Report, as_json: bool) -> int:
     """Prints a report, with what was measured where that was asked for, and gives the command's exit status."""
     from fa4dsl.cli.console import console, print_json

@@ -27,9 +27,18 @@ import click
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the schedule.")
 @click.option("--strict", is_flag=True, help="Count reviews (disputed or unusual, such as memory read before it was written) as errors.")
 @click.option("--measure", is_flag=True, help="Count bytes by memory space, bank conflicts by line, and waits.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--print-threads", is_flag=True, help="Put the block and thread in front of what printf prints.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object; what printf prints goes to standard error.")
 def command(
-    file: Path, launch_file: Path | None, output: Path | None, schedule: str, seed: int, strict: bool, measure: bool, as_json: bool
+    file: Path,
+    launch_file: Path | None,
+    output: Path | None,
+    schedule: str,
+    seed: int,
+    strict: bool,
+    measure: bool,
+    print_threads: bool,
+    as_json: bool,
 ) -> int:
     """Run a PTX file in the simulator and check it: races, missing fences, hangs, lifetimes.
 
@@ -42,7 +51,7 @@ def command(
     from fa4dsl.cli.app import UNUSABLE
     from fa4dsl.cli.console import print_diagnostics, print_json
     from fa4dsl.cli.progress import progress_bar
-    from fa4dsl.cli.reports import read_ptx, read_schedule, show_report, sources_beside
+    from fa4dsl.cli.reports import read_ptx, read_schedule, show_printed, show_report, sources_beside
     from fa4dsl.runtime.diagnostics import Fa4dslError
     from fa4dsl.runtime.simulator.launch import launch_in_comments, load_launch, save_outputs
     from fa4dsl.runtime.simulator.run import simulate
@@ -67,6 +76,7 @@ def command(
                 strict=strict,
                 name=str(file),
             )
+        show_printed(report, as_json, print_threads)
         if output is not None:
             save_outputs(launch, output)
     except Fa4dslError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,7 @@ def launch_on_simulator(
 ) -> LaunchResult:
     """Executes the artifact's PTX; see `runtime.launch.launch`. The result's `report` has the verdict.
 
+    What the kernel prints goes to standard output when it has ended, as a GPU's driver flushes it at a synchronisation; the report's `printed` has it too.
     Results are written back even when the report finds faults, as a GPU would leave them. Raises R048 for a read-only array that was written.
     """
     from fa4dsl.runtime.simulator.run import simulate
@@ -89,5 +91,8 @@ def launch_on_simulator(
         name=f"{manifest.name}.ptx",
     )
     seconds = time.perf_counter() - start
+    if report.printed:
+        sys.stdout.write(report.printed_text())
+        sys.stdout.flush()
     buffers.write_back(launch.buffers)
     return LaunchResult("simulator", report, seconds, 0, artifact.manifest.name, None, waiting)

@@ -158,6 +158,7 @@ def _run(
         sources=texts,
     )
     report.timeline = timeline
+    report.printed, report.not_printed = machine.output.calls, machine.output.dropped
     return report
 
 

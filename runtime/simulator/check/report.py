@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from fa4dsl.runtime.simulator.check.findings import Finding
+    from fa4dsl.runtime.simulator.printed import Printed
 
 Verdict = Literal["clean", "review", "incomplete", "error"]
 ORDER: tuple[Verdict, ...] = ("clean", "review", "incomplete", "error")
@@ -50,6 +51,10 @@ class Report:
     """Text of source files by name, for excerpts on a machine without them."""
     runs: list[str] = field(default_factory=list)
     """Schedules that went into this report, where several did."""
+    printed: list[Printed] = field(default_factory=list)
+    """Calls of printf in order of execution, each with block, thread and line."""
+    not_printed: int = 0
+    """Calls beyond the text that is kept."""
 
     @property
     def verdict(self) -> Verdict:
@@ -80,6 +85,8 @@ class Report:
             result["not_modelled"] = list(self.not_modelled)
         if self.runs:
             result["runs"] = list(self.runs)
+        if self.printed:
+            result["printed"] = [call.as_dict() for call in self.printed]
         return result
 
     def text(self) -> str:
@@ -90,6 +97,13 @@ class Report:
         lines.extend(f"\nnot modelled: {reason}" for reason in self.not_modelled)
         lines.append(f"\nschedule {self.replay}, {self.seconds:.2f} s; the verdict {STATEMENT}")
         return "\n".join(lines)
+
+    def printed_text(self, threads: bool = False) -> str:
+        """What the kernel printed, as a terminal shows it; with `threads`, each call behind its block and thread."""
+        from fa4dsl.runtime.simulator.printed import printed_text
+
+        left = f"({self.not_printed:,} more calls of printf are not shown)\n" if self.not_printed else ""
+        return printed_text(self.printed, threads) + left
 
     def print(self, console: Console | None = None) -> None:
         """To the terminal, in colour where it has any."""
@@ -119,6 +133,7 @@ def merge(reports: Iterable[Report]) -> Report:
     reports = list(reports)
     first = reports[0]
     merged = Report(kernel=first.kernel, schedule=first.schedule, seed=first.seed, sources=first.sources, measures=first.measures)
+    merged.printed, merged.not_printed = first.printed, first.not_printed
     seen: set[tuple[str, tuple[tuple[str, int], ...]]] = set()
     for report in reports:
         merged.seconds += report.seconds

@@ -13,6 +13,7 @@ from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.ptx.instruction import Immediate, Instruction, Operand, Register, Sink, Symbol, Vector
 from fa4dsl.runtime.simulator.decoder import Decoder, handles
 from fa4dsl.runtime.simulator.instructions.heap import HEAP_FUNCTIONS, heap_call
+from fa4dsl.runtime.simulator.instructions.printing import PRINTING_FUNCTIONS, printing_call
 from fa4dsl.runtime.simulator.instructions.stack import stack_pointer
 from fa4dsl.runtime.simulator.program import Step
 from fa4dsl.runtime.simulator.selection import Ints, Row, Selection, first
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.ptx.module import Function, Module, Variable
 
 DEPTH_LIMIT = 64
-KNOWN_EXTERNALS = ("vprintf", "__assertfail", "__nv_printf")
 
 
 class CallStack:
@@ -213,30 +213,6 @@ def call(decoder: Decoder, instruction: Instruction) -> Step:
     return Step(control=indirect)
 
 
-def _external(decoder: Decoder, instruction: Instruction, name: str, results: tuple[Operand, ...]) -> Step:
-    machine = decoder.machine
-    if name == "__assertfail":
-
-        def failed(threads: Selection, pc: int) -> int | None:
-            machine.fault("S013", instruction, first(threads), what="a device assertion failed:")
-
-        return Step(control=failed)
-
-    # the number that printf returns is not looked at by anybody; it must only count as written
-    written = machine.memory.local.written
-    places = [
-        (decoder.storage.offset(decoder.function.name, variable), variable.size)
-        for variable in (decoder.variable(instruction, item.name) for item in results if isinstance(item, Symbol))
-    ]
-
-    def printed(threads: Selection) -> None:
-        if written is not None:
-            for start, size in places:
-                written.bytes.reshape(-1, machine.memory.local_stride)[threads, start : start + size] = 255
-
-    return Step(printed)
-
-
 def _direct(decoder: Decoder, instruction: Instruction, name: str, results: tuple[Operand, ...], arguments: tuple[Operand, ...]) -> Step:
     functions = decoder.module.functions
     callee = functions.get(name)
@@ -245,8 +221,8 @@ def _direct(decoder: Decoder, instruction: Instruction, name: str, results: tupl
     if not callee.defined:
         if name in HEAP_FUNCTIONS:
             return heap_call(decoder, instruction, name, results, arguments)
-        if name in KNOWN_EXTERNALS:
-            return _external(decoder, instruction, name, results)
+        if name in PRINTING_FUNCTIONS:
+            return printing_call(decoder, instruction, name, results, arguments)
         fail("S102", decoder.place(instruction), line=instruction.ptx_line, what=f"the function {name} has no body in this file")
     if len(callee.parameters) != len(arguments) or len(callee.returns) != len(results):
         decoder.wrong(instruction, f"{name} takes {len(callee.parameters)} arguments and gives {len(callee.returns)} results")

@@ -6,11 +6,12 @@ import numpy as np
 
 from fa4dsl.runtime.ptx.instruction import Instruction, Operand, Symbol
 from fa4dsl.runtime.simulator.decoder import Decoder
+from fa4dsl.runtime.simulator.instructions.printing import parameter_words
 from fa4dsl.runtime.simulator.layout import GLOBAL_BASE, round_up
 from fa4dsl.runtime.simulator.machine import Machine
 from fa4dsl.runtime.simulator.memory import HEAP_ALIGNMENT, HEAP_BYTES
 from fa4dsl.runtime.simulator.program import Step
-from fa4dsl.runtime.simulator.selection import Row, Selection
+from fa4dsl.runtime.simulator.selection import Selection
 
 HEAP_FUNCTIONS = {"malloc": ((8,), (8,)), "free": ((8,), ())}
 """By name the bytes of the arguments and of the results."""
@@ -54,28 +55,11 @@ def _heap(machine: Machine) -> Heap:
     return found
 
 
-def _words(decoder: Decoder, instruction: Instruction, items: tuple[Operand, ...], sizes: tuple[int, ...]) -> list[Row]:
-    """Views of the parameter variables in local memory, one entry a thread."""
-    memory = decoder.machine.memory
-    rows = []
-    if len(items) != len(sizes):
-        decoder.wrong(instruction, f"takes {len(sizes)} such operands, has {len(items)}")
-    for item, size in zip(items, sizes, strict=True):
-        if not isinstance(item, Symbol):
-            decoder.wrong(instruction, "call operands must be .param variables")
-        variable = decoder.variable(instruction, item.name)
-        if variable.size != size:
-            decoder.wrong(instruction, f"the parameter has {variable.size} bytes instead of {size}")
-        start = decoder.storage.offset(decoder.function.name, variable)
-        rows.append(memory.local.views[size].reshape(-1, memory.local_stride // size)[:, start // size])
-    return rows
-
-
 def heap_call(decoder: Decoder, instruction: Instruction, name: str, results: tuple[Operand, ...], arguments: tuple[Operand, ...]) -> Step:
     """``call (pointer), malloc, (size)`` and ``call free, (pointer)``. A malloc that finds no memory gives a null pointer."""
     argument_sizes, result_sizes = HEAP_FUNCTIONS[name]
-    (argument,) = _words(decoder, instruction, arguments, argument_sizes)
-    out = _words(decoder, instruction, results, result_sizes)
+    (argument,) = parameter_words(decoder, instruction, arguments, argument_sizes)
+    out = parameter_words(decoder, instruction, results, result_sizes)
     machine, grid = decoder.machine, decoder.grid
     written = machine.memory.local.written
 
