@@ -115,7 +115,7 @@ class Build:
         self.machine.program = self._decode(functions, schedule)
         hook = getattr(checker, "set_program", None)
         if hook is not None:
-            hook(self.machine.program.sites)
+            hook(self.machine.program.sites, self.machine.program.jumps)
 
     def _wave_clusters(self, functions: list[Function], cluster: int) -> int:
         """How many clusters run at a time: as many as an H200 holds, less where the memory of this machine would not do."""

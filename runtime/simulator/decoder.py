@@ -201,6 +201,7 @@ class Decoder:
             fail("S005", self.place(instruction), line=instruction.ptx_line, name=getattr(operand, "name", str(operand)))
         target = self.base + self.function.labels[operand.name]
         self.begins.add(target)
+        self.program.jumps.setdefault(instruction, []).append(target)
         return target
 
     def count(self, instruction: Instruction, *allowed: int) -> None:

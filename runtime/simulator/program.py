@@ -39,6 +39,9 @@ class Program:
     """By each pc where threads can begin: (straight closures, pc of what follows them, its closure if it is a control instruction).
     A run also ends before a branch target, where threads that come from elsewhere may be waiting to join; then there is no closure."""
 
+    jumps: dict[Instruction, list[int]] = field(default_factory=dict)
+    """By branch: the program counters that it may lead to."""
+
     def cut(self, fine: bool, begins: set[int]) -> None:
         """Fills `runs`. `fine`: visible instructions end a run too. `begins`: branch targets."""
         count = len(self.steps)

@@ -8,11 +8,12 @@ import numpy as np
 
 from fa4dsl.runtime.simulator.check.async_events import AsynchronousEvents
 from fa4dsl.runtime.simulator.check.findings import build
+from fa4dsl.runtime.simulator.check.flow import Flow
 from fa4dsl.runtime.simulator.check.sync import Step
 from fa4dsl.runtime.simulator.check.token import Knowledge, ReleaseToken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -29,8 +30,12 @@ class HappensBefore(AsynchronousEvents):
     After `finish` the results stand in `findings` and `not_modelled`.
     """
 
-    def set_program(self, instructions: Sequence[Instruction]) -> None:
-        """All instructions of the kernel: lets a report name a fence that the run did not reach."""
+    flow = Flow()
+
+    def set_program(self, instructions: Sequence[Instruction], jumps: Mapping[Instruction, Sequence[int]] | None = None) -> None:
+        """All instructions of the kernel, and where its branches lead: lets a report name a fence that the run did not reach, or an arrival that
+        nobody can reach any more."""
+        self.flow = Flow(instructions, jumps)
         self.causes.program = instructions
         self.barriers.set_program(instructions)
 

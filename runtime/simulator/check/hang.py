@@ -38,7 +38,8 @@ class HangExplainer(MbarrierCauses):
         return sorted(
             found,
             key=lambda cause: (
-                cause.rank + (10 if cause.code in ("S055", "S057") and self.consequence(cause.party, cause.code == "S055") else 0)
+                cause.rank + (10 if cause.code in ("S055", "S057") and self.consequence(cause.party, cause.code == "S055") else 0),
+                bool(cause.arrives),  # a wrong count explains more than arrivals that end
             ),
         )
 
@@ -151,6 +152,7 @@ class HangExplainer(MbarrierCauses):
                 )
             if barrier.initialised is not None:
                 frames += naming.frames(barrier.initialised, f"initialised with a count of {barrier.expected}")
+        frames += [frame for site in best.arrives for frame in naming.frames(site, "arrives, as long as it goes round")]
         for party in [party for party in self.parties[:24] if party is not best.party]:
             frames += naming.frames(party.waiter.site, f"waits for {self.name(party.waiter)}")
         if code in ("S050", "S053", "S056"):

@@ -9,6 +9,7 @@ from fa4dsl.runtime.simulator.check.wait_graph import Party, WaitGraph
 from fa4dsl.runtime.simulator.frames import outermost
 
 if TYPE_CHECKING:
+    from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.waiting import BarrierState
 
 
@@ -21,6 +22,8 @@ class Cause:
     party: Party
     what: str
     mend: str
+    arrives: tuple[Instruction, ...] = ()
+    """Where others arrive on the barrier, or on its neighbours in a ring."""
 
 
 class MbarrierCauses(WaitGraph):
@@ -90,11 +93,11 @@ class MbarrierCauses(WaitGraph):
         gone = [thread for thread in party.arrivers if thread in self.exited]
         if gone and len(gone) == len(party.arrivers):
             mend = f"let {naming.crowd(gone)} arrive once more before the exit, or wait once less: both sides must run the same number of iterations"
-            return [
-                Cause(
-                    2, "S053", party, f"{name} gets no more arrivals: {naming.crowd(gone)}, which arrived in earlier phases, exited", mend
-                )
-            ]
+            what = f"{name} gets no more arrivals: {naming.crowd(gone)}, which arrived in earlier phases, exited"
+            return [Cause(2, "S053", party, what, mend, tuple(self.history.arrivers.get(barrier.address, ())))]
+        past = self._gone_past(party, barrier, name)
+        if past is not None:
+            return [past]
         if arrived == 0 and barrier.consumed is not None and barrier.phase - 1 >= 0 and barrier.consumed < barrier.phase - 1:
             return [
                 Cause(
@@ -113,6 +116,31 @@ class MbarrierCauses(WaitGraph):
                 )
             ]
         return [Cause(5, "S050", party, f"{name}: arrivals 0 of {barrier.expected}", self._no_arrival_mend(party, barrier))]
+
+    def _gone_past(self, party: Party, barrier: BarrierState, name: str) -> Cause | None:
+        """Those who arrive on this barrier, or on its neighbours in a ring, have left the loop in which they do, and wait elsewhere."""
+        stride = self.naming.shared_stride
+        ring, _ = self.naming.find("shared", barrier.address)
+        sites: dict[Instruction, set[int]] = {}
+        for address, arrivers in self.history.arrivers.items():
+            if address // stride == barrier.address // stride and self.naming.find("shared", address)[0] is ring and ring is not None:
+                for site, threads in arrivers.items():
+                    sites.setdefault(site, set()).update(threads)
+        everybody = sorted({thread for threads in sites.values() for thread in threads})
+        stands = {thread: self.where.get(thread) for thread in everybody}
+        if not everybody or any(other is None or other is party for other in stands.values()):
+            return None
+        copies = self.flow.copies(sites)  # an unrolled loop has not come to all of its arrivals yet
+        if any(other is not None and self.flow.may_reach(other.waiter.site, copies) for other in stands.values()):
+            return None
+        naming = self.naming
+        lines = ", ".join(dict.fromkeys(naming.line(site) for site in sites))
+        what = f"{name} gets no more arrivals: {self._stands(everybody)}, past {lines}, where they arrive on {ring.name if ring else name}"
+        mend = (
+            f"let {naming.crowd(everybody)} arrive once more on {lines}, or let those on {naming.line(party.waiter.site)} wait once less: "
+            "both sides must go round equally often"
+        )
+        return Cause(1, "S053", party, what, mend, tuple(sites))
 
     def _more_arrivers(self, party: Party, barrier: BarrierState) -> str:
         """That the count may be too low for those who arrive, so that phases complete too soon."""

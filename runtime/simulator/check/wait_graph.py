@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fa4dsl.runtime.simulator.check.flow import Flow
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -38,11 +40,14 @@ class History:
 class WaitGraph:
     """The machine's `Hang`, sorted into parties."""
 
-    def __init__(self, hang: Hang, naming: Naming, history: History | None = None, program: Sequence[Instruction] = ()) -> None:
+    def __init__(
+        self, hang: Hang, naming: Naming, history: History | None = None, program: Sequence[Instruction] = (), flow: Flow | None = None
+    ) -> None:
         self.hang = hang
         self.naming = naming
         self.history = history or History({})
         self.program = program
+        self.flow = flow or Flow(program)
         self.exited = set(hang.exited)
         self.parties = self._merge()
         self.where: dict[int, Party] = {thread: party for party in self.parties for thread in party.threads}
