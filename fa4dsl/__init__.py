@@ -160,6 +160,7 @@ if TYPE_CHECKING:
     from fa4dsl.language.named_barriers import named_barrier as named_barrier
     from fa4dsl.language.named_barriers import warpgroup as warpgroup
     from fa4dsl.language.pipeline import pipeline as pipeline
+    from fa4dsl.language.printing import device_print as device_print
     from fa4dsl.language.python_functions import static_range as static_range
     from fa4dsl.language.registers import RegisterArray as RegisterArray
     from fa4dsl.language.registers import registers as registers
@@ -343,6 +344,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "warpgroup",
     ),
     "fa4dsl.language.pipeline": ("pipeline",),
+    "fa4dsl.language.printing": ("device_print",),
     "fa4dsl.language.python_functions": ("static_range",),
     "fa4dsl.language.registers": (
         "RegisterArray",

@@ -10,6 +10,7 @@ from fa4dsl.passes.dialect.inline_ptx import constraint_problem
 from fa4dsl.passes.kernel import gpu_modules, symbol_name, walk
 from fa4dsl.passes.locations import operation_frames
 from fa4dsl.passes.lower_math import SUPPORTED_MATH
+from fa4dsl.passes.lower_print import FUNCTION
 from fa4dsl.passes.rewriting import is_convergent
 from fa4dsl.passes.target import Target
 from fa4dsl.runtime.diagnostics import Fa4dslError, diagnostic, fail
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from mlir import ir
 
 OPTIMISATION = "default<O3>"
+DRIVER_FUNCTIONS = frozenset({FUNCTION})
+"""Functions without a body that the driver links: printing."""
 
 _LIBRARY_INTRINSICS = frozenset(
     f"llvm.intr.{name}"
@@ -99,7 +102,7 @@ def _refuse_missing_functions(gpu_module: ir.Operation, everything: list[ir.Oper
         for item in gpu_module.regions[0].blocks[0]
         if item.operation.name == "llvm.func" and not item.operation.regions[0].blocks
     }
-    missing = {name for name in declared if not name.startswith("llvm.")}
+    missing = {name for name in declared if not name.startswith("llvm.")} - DRIVER_FUNCTIONS
     calls = [item for item in everything if item.name == "llvm.call" and "callee" in item.attributes] if missing else []
     named = [(_symbol_of(item.attributes["callee"]), item) for item in calls]
     found = [(name, item) for name, item in named if name in missing]
@@ -136,9 +139,9 @@ def to_ptx(text: str, target: Target) -> str:
     with llvm_library.parse(text, target) as opened:
         opened.optimise(OPTIMISATION)
         ptx = opened.ptx()
-    missing = re.findall(r"^\.extern \.func\b(?:[^;]*?\))?\s*([\w$.]+)", ptx, re.MULTILINE)
+    missing = set(re.findall(r"^\.extern \.func\b(?:[^;]*?\))?\s*([\w$.]+)", ptx, re.MULTILINE)) - DRIVER_FUNCTIONS
     if missing:
-        fail("C018", functions=", ".join(sorted(set(missing))))
+        fail("C018", functions=", ".join(sorted(missing)))
     # Directives-only debug information leaves one empty section, which says nothing.
     return re.sub(r"^\s*\.section\s+\.debug_macinfo\s*\{\s*\}\n", "", ptx, flags=re.MULTILINE)
 

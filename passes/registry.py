@@ -18,6 +18,7 @@ from fa4dsl.passes.lower_kernel import lower_kernel
 from fa4dsl.passes.lower_math import lower_math
 from fa4dsl.passes.lower_matrix import lower_matrix
 from fa4dsl.passes.lower_memory import lower_memory
+from fa4dsl.passes.lower_print import lower_print
 from fa4dsl.passes.lower_roles import lower_roles
 from fa4dsl.passes.lower_tma import lower_tma
 from fa4dsl.passes.lower_warp import lower_warp
@@ -63,6 +64,7 @@ PASSES: dict[str, Pass] = {
         Pass("lower-tma", lower_tma),
         Pass("lower-matrix", lower_matrix),
         Pass("lower-warp", lower_warp),
+        Pass("lower-print", lower_print),
         Pass("lower-math", lower_math),
         Pass("lower-memory", lower_memory),
         Pass("lower-kernel", lower_kernel),

@@ -130,6 +130,10 @@ def _warp() -> list[Sample]:
         Sample("inline_ptx", {"text": "add.u32 $0, $1, $2;", "constraints": "=r,r,r", "pure": True}, {"operands": "i32"}, ("i32",), 2)
     )
     text = "{ add.u32 $0, $2, $2; sub.u32 $1, $2, $2; }"
+    found.append(Sample("device_print", {"format": "%d %*d%%"}, {"values": "i32"}, variadic=3))
+    found.append(Sample("device_print", {"format": "%g"}, {"values": "f64"}, variadic=1))
+    found.append(Sample("device_print", {"format": "%p %s"}, {"values": "!llvm.ptr"}, variadic=2))
+    found.append(Sample("device_print", {"format": "nothing"}))
     found.append(
         Sample("inline_ptx", {"text": text, "constraints": "=r,=r,r,~{memory}", "pure": False}, {"operands": "i32"}, ("i32", "i32"), 1)
     )
@@ -259,8 +263,8 @@ def _use(sample: Sample, number: int) -> list[str]:
     )
     result = f"%r{number}"
     left = f"{result}:{len(results)} = " if results else ""
-    if sample.operation == "inline_ptx":
-        for word, count in (("operand", len(types)), ("result", len(results))):
+    for word, slots, count in (("operand", shape.operands, len(types)), ("result", shape.results, len(results))):
+        if slots and slots[0].constraint == "values":
             attributes += f", {word}SegmentSizes = array<i32: {', '.join(map(str, segment_sizes(count)))}>"
     lines.append(f'{left}"fa4.{sample.operation}"({", ".join(names)}) {{{attributes}}} : ({", ".join(types)}) -> ({", ".join(results)})')
     stores = [f"llvm.store {result}#{i}, %p : {text}, !llvm.ptr<1>" for i, text in enumerate(results) if not text.startswith("!fa4")]

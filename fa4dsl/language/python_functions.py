@@ -64,7 +64,7 @@ def _abs(value: Any) -> Any:
 
 
 def _print(*_: Any) -> None:
-    current().fail("L005", what="print", mend="store the value to global memory and print it on the host")
+    current().fail("L005", what="print", mend="use device_print, which prints from the kernel")
 
 
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {

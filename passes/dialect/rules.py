@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fa4dsl.passes.dialect.inline_ptx import constraint_problem
+from fa4dsl.runtime.printf_format import FLOATS, Conversion, Malformed, parse_format
 
 SWIZZLES = ("none", "32B", "64B", "128B")
 SCOPES = ("cta", "cluster", "gpu", "sys")
@@ -360,6 +361,17 @@ def _store_matrix(_attributes: Mapping[str, Any], operands: Sequence[str], _resu
     return "" if count in (1, 2, 4) else f"stmatrix stores 1, 2 or 4 matrices, not {count}"
 
 
+def _device_print(attributes: Mapping[str, Any], operands: Sequence[str], _results: Sequence[str]) -> str:
+    wanted: list[str] = []
+    for piece in parse_format(attributes["format"].encode()):
+        if isinstance(piece, Malformed):
+            return "a % of the format begins no conversion; %% prints one"
+        if isinstance(piece, Conversion):
+            wanted += ["i32"] if piece.width == -1 else []
+            wanted.append("f64" if piece.type in FLOATS else "!llvm.ptr" if piece.type in "ps" else f"i{8 * piece.bytes}")
+    return "" if list(operands) == wanted else f"the format takes ({', '.join(wanted)}), not ({', '.join(operands)})"
+
+
 _TOGETHER: dict[str, Callable[[Mapping[str, Any], Sequence[str], Sequence[str]], str]] = {
     "load": _ordered_load,
     "store": _ordered_store,
@@ -385,6 +397,7 @@ _TOGETHER: dict[str, Callable[[Mapping[str, Any], Sequence[str], Sequence[str]],
     "inline_ptx": lambda attributes, operands, results: constraint_problem(
         attributes["text"], attributes["constraints"], operands, results
     ),
+    "device_print": _device_print,
     "load_matrix": _load_matrix,
     "store_matrix": _store_matrix,
 }

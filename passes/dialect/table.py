@@ -458,6 +458,14 @@ OPERATIONS: tuple[Operation, ...] = (
     _op("nanosleep", "Sleeps about `duration` nanoseconds.", "duration: i32", ptx="nanosleep.u32"),
     _op("trap", "Aborts the kernel.", ptx="trap"),
     _op(
+        "device_print",
+        "Prints `format`, whose conversions take the values in order: i32, or i64 with ll, for integers, f64 for floats, !llvm.ptr for p.",
+        "values*: values",
+        "",
+        "format: str",
+        "call vprintf",
+    ),
+    _op(
         "inline_ptx",
         "The author's own PTX. $0.. are results then operands; `constraints` in LLVM's letters (=r,l,...,~{memory}).",
         "operands*: values",

@@ -70,7 +70,7 @@ example = make()
         ("import math", "L005", "import at the top of the module"),
         ("del n", "L005", "let the name be; registers are freed when a value is no longer used"),
         ("y = lambda a: a", "L005", "define a function at module level with @device_function"),
-        ("print(n)", "L005", "store the value to global memory and print it on the host"),
+        ("print(n)", "L005", "use device_print, which prints from the kernel"),
         ("x.y = 1", "L018", ""),
         ("value: i32", "L005", "give it its first value"),
         ("(a, b), c = (1, 2), 3, 4", "L025", ""),

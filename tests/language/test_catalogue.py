@@ -91,6 +91,7 @@ UNDER_THE_CARET = {
     "L094": "x.load(t, (0, 0))",
     "L095": "store_async(box, thread.index(), 1.0, done)",
     "L099": 'warp.sync("all")',
+    "L110": "n",
 }
 """What the caret underlines in the failing example; codes that are not about one expression are left out."""
 

@@ -57,8 +57,14 @@ def _merged(modules: list[str]) -> str:
     for number, text in enumerate(modules):
         body = text[text.index(".visible .entry") :]
         body = "\n".join(line for line in body.splitlines() if not re.match(r"\s*\.(loc|file|section)\b", line))
+        constants = re.findall(r"^\.global .*;$", text, re.MULTILINE)
+        body = "\n".join([*constants, body])
+        body = re.sub(r"\bfa4_format", f"fa4_format{number}_", body)
         bodies.append(re.sub(r"\bkernel\b|\bkernel_param", lambda match, n=number: match[0].replace("kernel", f"kernel{n}"), body))
     head = modules[0][: modules[0].index(".visible .entry")]
+    head = re.sub(r"^\.global .*;$", "", head, flags=re.MULTILINE)
+    if "vprintf" not in head:
+        head += ".extern .func (.param .b32 status) vprintf (.param .b64 format, .param .b64 arguments);\n"
     if "fa4_shared" not in head:
         head += ".extern .shared .align 1024 .b8 fa4_shared[];\n"
     return head + "\n".join(bodies)

@@ -116,3 +116,19 @@ module { gpu.module @kernels {
 module { gpu.module @kernels {
   func.func @kernel(%n: index) attributes {fa4.kernel, fa4.block = array<i32: 32, 1, 1>} { return }
 } }
+
+// -----
+
+// CHECK: error[C009]: fa4.device_print: the format takes (i32, i64, f64), not (i32, i32, f64)
+func.func @format(%i: i32, %d: f64) {
+  "fa4.device_print"(%i, %i, %d) {format = "%d %lld %f", operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (i32, i32, f64) -> ()
+  return
+}
+
+// -----
+
+// CHECK: error[C009]: fa4.device_print: a % of the format begins no conversion; %% prints one
+func.func @percent() {
+  "fa4.device_print"() {format = "50%", operandSegmentSizes = array<i32: 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : () -> ()
+  return
+}
