@@ -18,7 +18,25 @@ from typing import Any
 
 from catalogue_examples import Outcome, run
 
-_ANY = ("R043", "R050", "R051", "R063", "R066", "R068", "R069", "R071", "R072", "R073", "R074", "R078", "R079", "R080", "R095", "R096", "R102")
+_ANY = (
+    "R043",
+    "R050",
+    "R051",
+    "R063",
+    "R066",
+    "R068",
+    "R069",
+    "R071",
+    "R072",
+    "R073",
+    "R074",
+    "R078",
+    "R079",
+    "R080",
+    "R095",
+    "R096",
+    "R102",
+)
 ON_A_GPU: dict[str, dict[str, int]] = {
     **{code: {} for code in _ANY},
     "R035": {"box_rows": 128},
