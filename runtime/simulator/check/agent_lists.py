@@ -101,14 +101,14 @@ class AgentLists:
         order = np.argsort(depth, kind="stable")
         return Listed(where[order], depth[order], marks[order], infos[order].astype(np.int32, copy=False))
 
-    def split(self, old: int, count: int, new: int, times: int) -> None:
-        """Moves the lists of `count` rows from `old` on to rows from `new` on, each to `times` of them."""
-        found = self.listed(slice(old, old + count))
+    def split(self, old: Wide, new: Wide, times: int) -> None:
+        """Moves the lists of the rows `old`, each to the `times` rows from `new` on."""
+        found = self.listed(old)
         if found is None:
             return
-        self.heads[old : old + count] = 0
+        self.heads[old] = 0
         oldest = np.argsort(-found.depth, kind="stable")
-        rows = (new + found.where[oldest, None] * times + np.arange(times)).reshape(-1)
+        rows = (new[found.where[oldest], None] + np.arange(times)).reshape(-1)
         self.add(rows, np.repeat(found.marks[oldest], times), np.repeat(found.infos[oldest], times))
 
     def _sort(self) -> None:

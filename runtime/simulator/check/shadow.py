@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     Wide = npt.NDArray[np.int64]
     Bools = npt.NDArray[np.bool_]
 
-PAGE_BITS = 12
+PAGE_BITS = 10
 PAGE = 1 << PAGE_BITS
 COARSEST = 4
 BLOCK = PAGE >> COARSEST
 """Rows are given to pages in blocks of as many."""
 
-ALL_PAGES = 16384
-GROUP = 64
+ALL_PAGES = 1 << 16
+GROUP = 256
 """Pages that are given rows together."""
 
 SHIFTS = (1 << COARSEST + 1) - 1
@@ -135,21 +135,36 @@ class Shadow:
             some, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
         shifts = some & SHIFTS
         if shifts & shifts - 1:
-            return self._ranges(addresses, size, finest)
+            return self._mixed(addresses, size, pages, states)
         shift = shifts.bit_length() - 1
-        if shift == COARSEST and self.in_order:
+        ordered = shift == COARSEST and self.in_order
+        if ordered:
             rows = addresses >> COARSEST
         else:
             rows = addresses & PAGE - 1
             rows >>= shift
             rows += self.first.take(pages)
-        distinct = len(rows) == 1 or bool((rows[1:] > rows[:-1]).all())
+        distinct = len(rows) == 1 or bool((addresses[1:] > addresses[:-1]).all())
         count = size >> shift
         if count > 1:
             rows = (rows[:, None] + np.arange(count)).reshape(-1)
         low, high = int(rows[0]), int(rows[-1])
-        key = slice(low, high + 1) if distinct and high - low == len(rows) - 1 else rows
+        following = distinct and high - low == len(rows) - 1 and (ordered or bool((rows[1:] > rows[:-1]).all()))
+        key = slice(low, high + 1) if following else rows
         return Granules(key, count, pages, some, every, distinct)
+
+    def _mixed(self, addresses: Wide, size: int, pages: Wide, states: Wide) -> Granules:
+        """As `locate`, for aligned accesses within pages that are ready and whose granules differ in size."""
+        shifts = SHIFT_OF.take(states & SHIFTS)
+        starts = addresses & PAGE - 1
+        starts >>= shifts
+        starts += self.first.take(pages)
+        counts = size >> shifts
+        ends = np.cumsum(counts)
+        rows = np.repeat(starts - ends + counts, counts)
+        rows += np.arange(len(rows))
+        some, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
+        return Granules(rows, counts, pages, some, every, bool((addresses[1:] > addresses[:-1]).all()))
 
     def _even_ranges(self, addresses: Wide, size: int, finest: int) -> Granules | None:
         """As `locate`, for ranges in pages that have granules of one size, in rows that follow each other: None where they are not so, or not near."""
@@ -159,22 +174,19 @@ class Shadow:
         page, end = start >> PAGE_BITS, (last + size - 1 >> PAGE_BITS) + 1
         if end - page > GROUP:
             return None
-        states = self.state[page:end].tolist()
-        some = every = states[0]
-        for state in states:
-            some |= state
-            every &= state
+        states, firsts = self.state[page:end], self.first[page:end]
+        some, every = int(np.bitwise_or.reduce(states)), int(np.bitwise_and.reduce(states))
         shift = (some & SHIFTS).bit_length() - 1
         if some & SHIFTS != 1 << shift or shift > finest or not every & RESIDENT:
             return None
-        firsts = self.first[page:end].tolist()
-        if any(row != firsts[0] + (at << PAGE_BITS - shift) for at, row in enumerate(firsts)):
+        first = int(firsts[0])
+        if (firsts[1:] - firsts[:-1] != PAGE >> shift).any():
             return None
         count, pages = size >> shift, slice(page, end)
         if len(addresses) == 1:
-            low = firsts[0] + ((start & PAGE - 1) >> shift)
+            low = first + ((start & PAGE - 1) >> shift)
             return Granules(slice(low, low + count), count, pages, some, every, True)
-        rows = (addresses - (page << PAGE_BITS) >> shift) + firsts[0]
+        rows = (addresses - (page << PAGE_BITS) >> shift) + first
         distinct = bool((rows[1:] >= rows[:-1] + count).all())
         rows = (rows[:, None] + np.arange(count)).reshape(-1)
         return Granules(rows, count, pages, some, every, distinct)
@@ -189,8 +201,10 @@ class Shadow:
             each = first[:, None] + np.arange(most)
             access, step = np.nonzero(each <= last[:, None])
             pages = each[access, step]
-        self._prepare(pages, finest)
         states = self.state.take(pages)
+        if not self._ready(states, finest):
+            self._prepare(pages, finest)
+            states = self.state.take(pages)
         shifts = SHIFT_OF[states & SHIFTS]
         begin = np.maximum(addresses[access], pages << PAGE_BITS)
         end = np.minimum(addresses[access] + size, pages + 1 << PAGE_BITS)
@@ -203,7 +217,7 @@ class Shadow:
         before = np.cumsum(counts) - counts
         rows = np.repeat(starts - before, counts)
         rows += np.arange(len(rows))
-        return Granules(rows, repeats, pages, some, every, bool((rows[1:] > rows[:-1]).all()))
+        return Granules(rows, repeats, pages, some, every, bool((addresses[1:] >= addresses[:-1] + size).all()))
 
     def address(self, row: int) -> int:
         """First byte of a granule."""
@@ -232,15 +246,19 @@ class Shadow:
             self.state[granules.pages] |= flag
 
     # -- pages
+    @staticmethod
+    def _ready(states: Wide, finest: int) -> bool:
+        """Whether pages have rows, and granules of at most 1 << `finest` bytes."""
+        return not int(np.bitwise_or.reduce(states)) & SHIFTS & (-2 << finest) and bool(np.bitwise_and.reduce(states) & RESIDENT)
+
     def _prepare(self, pages: Wide, finest: int) -> None:
         """Gives rows to new pages, and splits granules larger than 1 << `finest` bytes."""
         different = np.unique(pages)
         states = self.state[different]
-        for page in different[(states & SHIFTS) >> finest + 1 != 0].tolist():
-            if self.state[page] & RESIDENT:
-                self._split(page, finest)
-            else:
-                self.state[page] = self.state[page] & ~SHIFTS | 1 << finest
+        for shift in range(finest + 1, COARSEST + 1):
+            coarse = states & SHIFTS == 1 << shift
+            self._split(different[coarse & (states & RESIDENT != 0)], shift, finest)
+            self.state[different[coarse]] = self.state[different[coarse]] & ~SHIFTS | 1 << finest
         absent = different[states & RESIDENT == 0]
         if len(absent):
             # The neighbours too, so that ranges have rows that follow each other.
@@ -276,22 +294,28 @@ class Shadow:
         self.writers.grow(room, rows)
         self.readers.grow(room, rows)
 
-    def _split(self, page: int, finest: int) -> None:
-        """Moves a page to rows of its own, several for each that it had. The old ones stay unused."""
-        state, old = int(self.state[page]), int(self.first[page])
-        shift = (state & SHIFTS).bit_length() - 1
-        count, times = PAGE >> shift, 1 << shift - finest
-        if self.used + count * times > len(self.writer):
-            self._grow(2 * len(self.writer))
-        self.state[page] = state & ~SHIFTS | 1 << finest
-        self._allocate(np.array([page]))
-        if not state & (WRITTEN | READ):
+    def _split(self, pages: Wide, shift: int, finest: int) -> None:
+        """Moves pages to rows of their own, several for each that they had. The old ones stay unused."""
+        if not len(pages):
             return
-        new = int(self.first[page])
+        count, times = PAGE >> shift, 1 << shift - finest
+        if self.used + len(pages) * count * times > len(self.writer):
+            self._grow(2 * len(self.writer) + len(pages) * count * times)
+        old = self.first[pages]
+        self.state[pages] = self.state[pages] & ~SHIFTS | 1 << finest
+        self._allocate(pages)
+        used = self.state[pages] & (WRITTEN | READ) != 0
+        if not used.any():
+            return
+        rows = (old[used, None] + np.arange(count)).reshape(-1)
+        new = (self.first[pages[used], None] + np.arange(0, count * times, times)).reshape(-1)
+        held = self.writer[rows] | self.reader[rows] != 0
+        rows, new = rows[held], new[held]
+        every = (new[:, None] + np.arange(times)).reshape(-1)
         for row in (self.writer, self.writer_info, self.reader, self.reader_info):
-            row[new : new + count * times] = np.repeat(row[old : old + count], times)
-        self.writers.split(old, count, new, times)
-        self.readers.split(old, count, new, times)
+            row[every] = np.repeat(row[rows], times)
+        self.writers.split(rows, new, times)
+        self.readers.split(rows, new, times)
 
     def later(self, granules: Granules, stamped: bool = True) -> Bools | None:
         """True where a later entry has the same granule; None where all differ. With `stamped`, `stamp` then holds the number of the last entry of each, plus 1."""

@@ -122,7 +122,7 @@ def test_lists() -> None:
     assert [listed.where.tolist(), listed.depth.tolist()] == [[0, 1, 0, 0], [0, 0, 1, 2]]
     assert [listed.marks.tolist(), listed.infos.tolist()] == [[8, 6, 7, 5], [80, 60, 70, 50]]
     lists.add(np.array([1]), np.array([9]), np.array([90], np.int32))
-    lists.split(1, 2, 4, 2)
+    lists.split(np.array([1, 2]), np.array([4, 6]), 2)
     assert lists.listed(np.array([1, 2])) is None
     listed = lists.listed(np.array([4, 6]))
     assert listed is not None
