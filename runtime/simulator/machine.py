@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.schedule import Schedule
     from fa4dsl.runtime.simulator.selection import Ints, Row
     from fa4dsl.runtime.simulator.trace import Trace
+    from fa4dsl.runtime.simulator.undefined import UndefinedReads
     from fa4dsl.runtime.simulator.waiting import Hang
 
     Others = Sequence[tuple[Instruction, str]]
@@ -99,6 +100,10 @@ class Machine:
         self.stack_pointer: Ints | None = None
         self.heap: object = None
         self.output = Output()
+        self.undefined: UndefinedReads | None = None
+        self.exits: list[Instruction] = []
+        """Instructions by which threads have exited, and by thread which of them."""
+        self.exit_of: Ints = np.zeros(grid.width, np.int64)
         self.workspace = 0
         """Address of the cooperative launch's workspace; 0 where the kernel does not ask for it."""
         self.products: object = None
@@ -225,6 +230,9 @@ class Machine:
         """`threads` end."""
         numbers = self.grid.arange[threads]
         self.key[threads] = EXITED
+        if not self.exits or self.exits[-1] is not site:
+            self.exits.append(site)
+        self.exit_of[threads] = len(self.exits) - 1
         gone = np.zeros(len(self.live_lanes), np.uint64)
         np.bitwise_or.at(gone, numbers >> 5, np.uint64(1) << (numbers & 31).astype(np.uint64))
         self.live_lanes &= ~gone.astype(np.uint32)

@@ -21,6 +21,7 @@ from fa4dsl.runtime.simulator.recording import recorded
 from fa4dsl.runtime.simulator.schedule import Choices, Schedule, make_schedule, next_path
 from fa4dsl.runtime.simulator.timeline import build_timeline, edges_of
 from fa4dsl.runtime.simulator.trace import Trace
+from fa4dsl.runtime.simulator.undefined import Judge, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,11 +74,12 @@ def simulate(
     """
     module = parse(ptx, name)
     if schedule == "exhaustive":
-        return _exhaustive(module, launch, check, sources, manifest, measure, strict, step_limit)
+        return _exhaustive(module, launch, check, sources, manifest, measure, strict, step_limit, "shfl." in ptx)
     chosen = make_schedule(schedule, seed)
+    judge = Judge(module, launch, chosen, manifest) if check and "shfl." in ptx else None
     listed = recorded()
     trace = trace or listed is not None
-    report = _run(module, launch, chosen, seed, check, progress, sources, manifest, measure or trace, strict, step_limit, trace)
+    report = _run(module, launch, chosen, seed, check, progress, sources, manifest, measure or trace, strict, step_limit, trace, judge)
     if report.timeline is not None:
         report.timeline.ptx = ptx
     if listed is not None:
@@ -98,6 +100,7 @@ def _run(
     strict: bool,
     step_limit: int,
     trace: bool = False,
+    judge: Judge | None = None,
 ) -> Report:
     started = time.perf_counter()
     checkers: list[HappensBefore] = []
@@ -123,6 +126,8 @@ def _run(
         found = [Finding(replace(diagnostic, severity="warning"), "unsupported", incomplete=True) for diagnostic in error.diagnostics]
         return Report(found, schedule.name, seed, elapsed(), launch.kernel, [d.message for d in error.diagnostics], sources=texts)
     machine = build.machine
+    if judge is not None:
+        machine.undefined = judge.reads
     if manifest is not None:
         machine.pool.set_entry(manifest.registers)
     if machine.measures is not None:
@@ -157,6 +162,8 @@ def _run(
         measures=machine.measures,
         sources=texts,
     )
+    if judge is not None:
+        report.findings += judge.findings(machine, outcome_of(launch, machine, (item.code for item in raised)), strict)
     report.timeline = timeline
     report.printed, report.not_printed = machine.output.calls, machine.output.dropped
     return report
@@ -210,6 +217,7 @@ def _exhaustive(
     measure: bool,
     strict: bool,
     step_limit: int,
+    shuffles: bool,
 ) -> Report:
     """Follows the choices depth first until one path is not clean, all are done, or the bound is reached (then the report says so)."""
     started = time.perf_counter()
@@ -220,7 +228,8 @@ def _exhaustive(
         for name, array in first.items():
             launch.buffers[name][:] = array
         choices = Choices(path or [])
-        report = _run(module, launch, choices, 0, check, None, sources, manifest, measure, strict, step_limit)
+        judge = Judge(module, launch, choices, manifest) if check and shuffles else None
+        report = _run(module, launch, choices, 0, check, None, sources, manifest, measure, strict, step_limit, judge=judge)
         count += 1
         path = next_path(choices.taken)
         done = path is None

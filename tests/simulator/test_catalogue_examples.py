@@ -90,6 +90,8 @@ AT_FAULT: dict[str, tuple[str, ...]] = {
     "S101": ("y[i] = row[i]",),
     "S102": ("call log_value",),
     "S105": ("[%to], [source]",),
+    "S106": ("shfl.sync.down", "ret;"),
+    "S107": ("cp.reduce.async.bulk",),
 }
 """Parts of the lines of the failing example that its report must name."""
 

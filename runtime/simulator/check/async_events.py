@@ -61,6 +61,7 @@ class AsynchronousEvents(MemoryEvents):
             self.tiles.wgmma(operation, self.spaces["shared"].shadow, self.operations, self.first_operation)
         elif layouts:
             self.tiles.tensor_copy(operation)
+        self.duplicates.issued(operation)
         changed_map = self.map_reads.pop(thread, None)
         if changed_map is not None:
             self._read_map(operation, changed_map)

@@ -148,5 +148,6 @@ class HappensBefore(AsynchronousEvents):
         self.finished = True
         self.barriers.finish()
         self.tiles.finish()
+        self.duplicates.finish()
         for place in self.peers.finish(self.operations, self.causes.told, self.causes.racing):
             self.causes.drop_consequences(place)

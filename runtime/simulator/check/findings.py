@@ -62,6 +62,8 @@ KINDS = {
     "S100": "register-pool",
     "S101": "uninitialised",
     "S105": "bounds",
+    "S106": "barrier-misuse",
+    "S107": "tx",
 }
 """Kind of a finding by code; other codes are "error"."""
 

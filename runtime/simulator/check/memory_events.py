@@ -9,6 +9,7 @@ import numpy as np
 from fa4dsl.runtime.simulator.check.barrier_objects import BarrierObjects
 from fa4dsl.runtime.simulator.check.causes import Causes
 from fa4dsl.runtime.simulator.check.clocks import Clocks
+from fa4dsl.runtime.simulator.check.duplicates import Duplicates
 from fa4dsl.runtime.simulator.check.findings import Findings, build
 from fa4dsl.runtime.simulator.check.memory_check import Conflict, Observer, SpaceCheck
 from fa4dsl.runtime.simulator.check.naming import Naming
@@ -61,6 +62,7 @@ class MemoryEvents:
         self.barriers = BarrierObjects(self.of, self.clocks, self.sync, self.findings, self.naming, self.spaces["shared"].shadow)
         self.peers = Peers(self.of, self.clocks, self.findings, self.naming)
         self.tiles = Tiles(self.findings, self.naming)
+        self.duplicates = Duplicates(self.clocks, self.findings, self.naming)
         self.causes = Causes(self.of, self.clocks, self.sync, self.findings, self.naming, self.sites, self.operations)
         self.causes.flags = self.observations.flags
         self.tensor_maps = TensorMaps(self.findings, self.naming, self.spaces["global"], self.sites)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.simulator.check.checker import HappensBefore
@@ -60,7 +61,10 @@ def make_report(
     """The report of a run that has ended, by itself, by a fault (`diagnostics` holds what the machine raised or noted) or in a hang."""
     found: list[Finding] = []
     reasons = list(not_modelled)
+    diagnostics = list(diagnostics)
+    strict = checker is not None and checker.findings.strict
     if checker is not None:
+        checker.duplicates.unexpected = [_places(diagnostic)[0] for diagnostic in diagnostics if diagnostic.code == "S035"]
         checker.finish()
         found = checker.findings.listed()
         reasons.extend(reason for reason in checker.not_modelled if reason not in reasons)
@@ -73,6 +77,10 @@ def make_report(
             continue  # the checker says the same with the init's line
         if diagnostic.code == "S101" and diagnostic.fields.get("space") != "local" and checker is not None:
             continue  # told by the checker, which knows what asynchronous copies have written
+        if diagnostic.code == "S035" and checker is not None and _places(diagnostic)[0] in checker.duplicates.told:
+            continue  # bytes of a copy that is issued several times over
+        if strict and diagnostic.severity == "review":
+            diagnostic = replace(diagnostic, severity="error")
         found.append(Finding(diagnostic, KINDS.get(diagnostic.code, "error")))
     unexpected = [_places(finding.diagnostic)[:1] for finding in found if finding.diagnostic.code == "S035"]
     # a copy whose bytes nobody expected is also one that nobody waits for: one cause, one finding

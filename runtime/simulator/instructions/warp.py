@@ -63,6 +63,12 @@ class Lanes:
             self.members[self.index, self.lane] = True
         self.masked = self.members if mask is None else self.members & numerics.mask_to_lanes(self.majority(mask))
 
+    @property
+    def first_lanes(self) -> Row:
+        """The thread that is lane 0 of each warp."""
+        warps: Row = np.arange(self.warps.start, self.warps.stop) if isinstance(self.warps, slice) else self.warps
+        return warps * 32
+
     def table(self, row: Row) -> Row:
         """A register row as ``[warps, 32]``."""
         found: Row = row.reshape(-1, 32)[self.warps] if row.strides[0] else np.broadcast_to(row[:1], self.members.shape)
@@ -140,12 +146,23 @@ def shfl(decoder: Decoder, instruction: Instruction) -> Step:
     found = None if isinstance(predicate, Sink) else decoder.register_of(instruction, predicate)
     source, distance, clamp = (decoder.source(instruction, item, np.uint32) for item in instruction.operands[1:4])
     mask = member_mask(decoder, instruction, instruction.operands[4])
+    machine = decoder.machine
 
     def run(threads: Selection) -> None:
         lanes = Lanes(decoder, threads, None)
         values, inside, read = numerics.shuffle(mode, lanes.table(source), lanes.table(distance), lanes.table(clamp))
+        undefined = None
         if not lanes.members.all():
-            values = np.where(np.take_along_axis(lanes.members, read, axis=-1), values, np.uint32(0))
+            present = np.take_along_axis(lanes.members, read, axis=-1)
+            values = np.where(present, values, np.uint32(0))
+            undefined = lanes.members & ~present
+        if machine.undefined is not None:
+            masks = None if mask is None else lanes.table(mask)
+            if masks is not None and not (masks == FULL).all():
+                outside = lanes.members & (masks >> read.astype(np.uint32) & 1 == 0)
+                undefined = outside if undefined is None else undefined | outside
+            if undefined is not None and undefined.any():
+                values = machine.undefined.seen(machine, instruction, lanes.first_lanes, read, undefined, masks, values)
         if out is not None:
             lanes.put(out, values)
         if found is not None:
