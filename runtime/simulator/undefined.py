@@ -113,7 +113,7 @@ class Judge:
         self.schedule = deepcopy(schedule)
         self.reads = UndefinedReads()
 
-    def _repeat(self, fill: int, places: frozenset[Place] | None, steps: int) -> Outcome:
+    def _repeat(self, fill: int | None, places: frozenset[Place] | None, steps: int) -> Outcome:
         launch = replace(self.launch, buffers={name: array.copy() for name, array in self.buffers.items()})
         build = Build(self.module, launch, deepcopy(self.schedule), steps, lambda geometry, build: None)
         machine = build.machine
@@ -138,8 +138,8 @@ class Judge:
             return any(self._repeat(fill, places, limit) != outcome for fill in FILLS)
 
         reads = self.reads.found
-        if not reads or not matters(None):
-            return []
+        if not reads or not matters(None) or self._repeat(None, None, limit) != outcome:
+            return []  # where a plain repetition differs, as by a clock, nothing can be said
         guilty = list(reads)
         if 1 < len(reads) <= MOST_LINES:
             guilty = [place for place in reads if matters(frozenset({place}))] or guilty

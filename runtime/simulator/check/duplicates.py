@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fa4dsl.runtime.simulator.check.clocks import HB
 from fa4dsl.runtime.simulator.check.findings import Findings, build
+from fa4dsl.runtime.simulator.check.token import HB
 
 if TYPE_CHECKING:
     from fa4dsl.runtime.simulator.check.clocks import Clocks
@@ -76,7 +76,13 @@ class Duplicates:
                 how = f"let one warp alone execute {line} (if warp == 0), with one lane of it (elect.sync)"
             else:
                 how = f"let one lane alone execute {line}: elect.sync, or if thread == 0" + (", in one warp" if len(warps) > 1 else "")
-            fields = {"words": operation.words, "line": line, "count": len(threads), "who": self.naming.crowd(threads), "how": how}
+            fields: dict[str, Any] = {
+                "words": operation.words,
+                "line": line,
+                "count": len(threads),
+                "who": self.naming.crowd(threads),
+                "how": how,
+            }
             made = build("S107", frames, **fields)
             self.findings.add(("S107", operation.site.ptx_line), replace(made, severity="error") if wrong else made)
 
