@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from fa4dsl.frontend.arguments import callable_name, check, explained, signature_of
 from fa4dsl.frontend.trace import CallFrame, Trace
 from fa4dsl.frontend.values import Arithmetic, Value, as_value, describe, needs_constant
 from fa4dsl.runtime.diagnostics import Fa4dslError
@@ -35,10 +36,12 @@ def call(trace: Trace, function: Any, arguments: list[Any], keywords: dict[str, 
         return inline(trace, function, arguments, keywords)
     replacement = _replacement(function)
     if replacement is not None:
+        check(trace, replacement, arguments, keywords)
         return _language(trace, replacement, arguments, keywords, function)
     if not callable(function):
         trace.fail("L026", what=describe(function))
     if _is_language(function):
+        check(trace, function, arguments, keywords)
         return _language(trace, function, arguments, keywords)
     for value in [*arguments, *keywords.values()]:
         if is_run_time(value) and function not in _TRANSPARENT:
@@ -81,24 +84,20 @@ def _language(trace: Trace, function: Any, arguments: list[Any], keywords: dict[
     place, places = trace.location, trace.arguments
     try:
         return function(*arguments, **keywords)
-    except Fa4dslError:
-        raise
+    except Fa4dslError as error:
+        raise explained(error, trace, function, places, len(arguments), keywords) from error.__cause__
     except Exception as error:
         trace.location, trace.arguments = place, places
         if isinstance(error, TypeError):
             problem = _binding_problem(function, arguments, keywords)
             if problem:
-                trace.fail("L020", name=_name(function), problem=problem[0], signature=problem[1])
+                trace.fail("L020", name=callable_name(function), problem=problem[0], signature=problem[1])
         if stands_for is None and _is_language(function) and not isinstance(function, type):
             words = ", ".join([*map(describe, arguments), *(f"{name} = {describe(value)}" for name, value in keywords.items())])
             given = f" (given: {words})" if words else ""
-            expected = f"the arguments against {_signature(function)}"
-            trace.fail("L099", name=_name(function), error=type(error).__name__, reason=str(error), given=given, expected=expected)
+            expected = f"the arguments against {signature_of(function)}"
+            trace.fail("L099", name=callable_name(function), error=type(error).__name__, reason=str(error), given=given, expected=expected)
         trace.fail("L007", error=type(error).__name__, reason=str(error) or "no message")
-
-
-def _name(function: Any) -> str:
-    return getattr(function, "__qualname__", None) or type(function).__name__
 
 
 def _binding_problem(function: Any, arguments: list[Any], keywords: dict[str, Any]) -> tuple[str, str] | None:
@@ -110,14 +109,8 @@ def _binding_problem(function: Any, arguments: list[Any], keywords: dict[str, An
     try:
         signature.bind(*arguments, **keywords)
     except TypeError as error:
-        return str(error), _signature(function)
+        return str(error), signature_of(function)
     return None
-
-
-def _signature(function: Any) -> str:
-    """``name(a, b=1)``: the function without its annotations."""
-    parameters = inspect.signature(function).parameters.values()
-    return f"{_name(function)}({', '.join(str(parameter.replace(annotation=parameter.empty)) for parameter in parameters)})"
 
 
 def inline(trace: Trace, function: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:

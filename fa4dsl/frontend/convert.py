@@ -103,7 +103,7 @@ def bitcast(value: Any, dtype: DType) -> Any:
     if isinstance(value, Vector):
         bits = value.width * value.dtype.bits
         if bits % dtype.bits:
-            trace.fail("L017", source=value.type, target=dtype)
+            trace.fail("L017", trace.place_of(dtype), source=describe(value), target=dtype)
         width = bits // dtype.bits
         made = trace.create("vector.bitcast", [value.packed], [f"vector<{width}x{dtype.mlir}>"])
         return Vector(dtype, width, packed=made.result) if width > 1 else Vector(dtype, 1, packed=made.result)[0]
@@ -115,7 +115,7 @@ def bitcast(value: Any, dtype: DType) -> Any:
     ):
         if isinstance(value, Value) and not isinstance(value.type, PointerType) and value.dtype.bits > dtype.bits and bool_ != dtype:
             return bitcast(Vector(value.dtype, 1, elements=[value]), dtype)
-        trace.fail("L017", trace.place_of(value), source=describe(value), target=dtype)
+        trace.fail("L017", trace.place_of(dtype), source=describe(value), target=dtype)
     if value.dtype.mlir == dtype.mlir:
         return Value(value.ir, dtype)
     return Value(trace.create("arith.bitcast", [value.ir], [dtype.mlir]).result, dtype)

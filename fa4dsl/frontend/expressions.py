@@ -242,6 +242,12 @@ class Expressions:
         with self.python(node):
             return base[index]
 
+    def items_of(self, node: ast.Tuple | ast.List, values: Any) -> list[tuple[Any, Location]]:
+        """The items of a tuple or list as written, with their places."""
+        if len(values) != len(node.elts) or any(isinstance(item, ast.Starred) for item in node.elts):
+            return []
+        return [(value, self.source.location(item)) for value, item in zip(values, node.elts, strict=True)]
+
     def index(self, node: ast.expr) -> tuple[Any, list[tuple[Any, Location]]]:
         """An index and where each of its parts is written."""
         if isinstance(node, ast.Tuple):
@@ -420,10 +426,22 @@ class Expressions:
         for keyword in node.keywords:
             value = self.evaluate(keyword.value)
             if keyword.arg is None:
-                keywords.update(value)
+                with self.python(keyword.value):
+                    expanded_words = dict(value)
+                for name in expanded_words:
+                    if not isinstance(name, str) or name in keywords:
+                        self.at(keyword.value)
+                        self.trace.fail(
+                            "L020", name="the function", problem=f"** gives the argument {name!r}", signature="name=value, each name once"
+                        )
+                keywords.update(expanded_words)
+                places.extend((item, self.source.location(keyword.value)) for item in expanded_words.values())
             else:
                 keywords[keyword.arg] = value
                 places.append((value, self.source.location(keyword.value)))
+        for item in [*node.args, *(keyword.value for keyword in node.keywords)]:
+            if isinstance(item, ast.Tuple | ast.List):
+                places.extend(self.items_of(item, next(value for value, place in places if place is self.source.location(item))))
         self.at(node)
         self.trace.arguments = places
         return call(self.trace, function, arguments, keywords)

@@ -130,7 +130,11 @@ class Trace:
 
     def place_of(self, argument: Any) -> Location:
         """Where an argument of the current language call is written."""
-        return next((place for value, place in self.arguments if value is argument), self.location)
+        found = next((place for value, place in self.arguments if value is argument), None)
+        if found is None:  # inside of a tuple that is given by name
+            held = (place for value, place in self.arguments if any(item is argument for item in _items(value)))
+            found = next(held, None)
+        return found or self.location
 
     def remember_source(self, file: str) -> None:
         """Keeps a source file's text, so that reports can show its lines on another machine."""
@@ -240,6 +244,12 @@ class Trace:
         """Raises L050 unless the current statement is executed exactly once by every thread of the CTA."""
         if self.divergence:
             self.fail("L050", what=what, around=self.divergence[-1])
+
+
+def _items(value: Any) -> Sequence[Any]:
+    """What a tuple, list, vector or register array is made of."""
+    items = value if isinstance(value, tuple | list) else getattr(value, "elements", ())
+    return items if isinstance(items, tuple | list) else ()
 
 
 def current() -> Trace:

@@ -7,6 +7,7 @@ last needed. Arithmetic is in `arithmetic.py`.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -326,7 +327,7 @@ def as_value(value: Any, dtype: DType | None = None) -> Value:
     if is_number(value):
         number_type = dtype or default_type(value)
         if isinstance(value, float) and number_type.is_integer:
-            current().fail("L010", current().place_of(value), operation="conversion", left="float", right=number_type, origins="")
+            current().fail("L011", current().place_of(value), expected=number_type, given=describe(value))
         return constant(value, number_type)
     if isinstance(value, Value):
         if dtype is None or value.type == dtype:
@@ -350,5 +351,30 @@ def describe(value: Any) -> str:
         return f"{type(value).__name__} {value!r}"
     if value is None:
         return "None"
+    if isinstance(value, tuple | list) and 0 < len(value) <= 5:
+        return f"the {type(value).__name__} ({', '.join(map(describe, value))})"
     words = getattr(value, "in_words", None)
-    return str(words) if words else f"a {type(value).__name__}"
+    if isinstance(words, str):
+        return words
+    name = getattr(value, "__name__", None) or getattr(value, "name", "")
+    for kind, what in _OTHERS.items():
+        if kind in (item.__name__ for item in type(value).__mro__):
+            return f"{what} {name}"
+    module = str(getattr(value, "__module__", "") or "")
+    if callable(value) and inspect.isroutine(value):
+        return f"the language's function {name}" if module.startswith("fa4dsl.language") else f"the Python function {name}"
+    if module.startswith("fa4dsl.language"):
+        return f"the language's `{type(value).__name__.lower()}`"
+    return f"{'an' if type(value).__name__[0] in 'aeiouAEIOU' else 'a'} {type(value).__name__}"
+
+
+_OTHERS = {
+    "DType": "the type",
+    "PointerType": "the type",
+    "type": "the class",
+    "Kernel": "the kernel",
+    "BoundKernel": "the kernel",
+    "DeviceFunction": "the device function",
+    "module": "the module",
+}
+"""What some objects that are no values are called, by their class (the modules that define them import this one)."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from math import prod
+from typing import Annotated, Any, Literal
 
+from fa4dsl.frontend.arguments import Integer, Kind, between, one_of, whole
 from fa4dsl.frontend.arithmetic import binary
 from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Value, as_value, constant, describe, is_integer, is_number
@@ -12,6 +14,8 @@ from fa4dsl.runtime.diagnostics import Location
 from fa4dsl.types import bool_, i32
 
 Scope = Literal["cta", "cluster"]
+Bytes = Annotated[Any, whole(0, (1 << 20) - 1)]
+"""A barrier counts up to 2^20 - 1 bytes (PTX ISA, tx-count)."""
 
 
 class Phases:
@@ -37,6 +41,8 @@ class Barrier:
     """One mbarrier, or a group of them (``barrier[i]`` is one). Made by `mbarrier`."""
 
     run_time = True
+    kind_in_words = "an mbarrier"
+    __iter__ = None
 
     def __init__(
         self, handle: Any, name: str, count: int, arrivals: int, scope: Scope, phases: Phases, index: Any = None, rank: Any = None
@@ -52,7 +58,7 @@ class Barrier:
 
     @property
     def in_words(self) -> str:
-        return f"the barrier {self.name!r}"
+        return f"the barrier {self.name!r}{' of a peer' if self.rank is not None else ''}"
 
     def __getitem__(self, index: Any) -> Barrier:
         trace = current()
@@ -63,11 +69,14 @@ class Barrier:
             as_value(index, i32)
         return Barrier(self.handle, self.name, self.count, self.arrivals, self.scope, self.phases, index, self.rank)
 
-    def on(self, rank: Any) -> Barrier:
+    def on(self, rank: Integer) -> Barrier:
         """The same barrier in the CTA of that rank: a peer's can be arrived at, not waited for."""
         trace = current()
         if self.scope != "cluster":
             trace.fail("L081", name=self.name)
+        size = prod(trace.cluster)
+        if is_number(rank) and not 0 <= rank < size:
+            trace.fail("L071", trace.place_of(rank), rank=rank, size=size)
         return Barrier(self.handle, self.name, self.count, self.arrivals, self.scope, self.phases, self.index, as_value(rank, i32))
 
     def operands(self) -> list[Any]:
@@ -78,14 +87,14 @@ class Barrier:
         index = constant(0, i32) if self.index is None else as_value(self.index, i32)
         return [self.handle, index.ir]
 
-    def arrive(self, count: int = 1, *, bytes: Any = None, order: Literal["release", "relaxed"] = "release") -> None:
+    def arrive(self, count: int = 1, *, bytes: Bytes | None = None, order: Literal["release", "relaxed"] = "release") -> None:
         """This thread arrives `count` times; its earlier accesses are released at the barrier's scope.
 
         With `bytes` the phase also waits for that many bytes of asynchronous copies (arrive.expect_tx). On a peer's barrier
         (``barrier.on(rank).arrive()``) the arrival goes through the cluster, once. Raises L083 for a count that is not a compile-time number.
         """
         trace = current()
-        if not is_integer(count) or count < 1:
+        if not is_integer(count) or not 1 <= count < 1 << 20:
             trace.fail("L083", trace.place_of(count), name=self.name, given=describe(count))
         attributes: dict[str, Any] = {"order": order, "scope": self.scope}
         remote = [] if self.rank is None else [self.rank.ir]
@@ -98,7 +107,7 @@ class Barrier:
         else:
             trace.fa4(f"mbarrier_arrive{suffix}", [*self.operands(), *remote], {**attributes, "count": count})
 
-    def expect(self, bytes: Any) -> None:
+    def expect(self, bytes: Bytes) -> None:
         """Adds bytes to those that the phase waits for, without arriving: mbarrier.expect_tx."""
         amount = constant(bytes, i32) if is_number(bytes) else as_value(bytes, i32)
         self._own("expect")
@@ -108,7 +117,7 @@ class Barrier:
         if self.rank is not None:
             current().fail("L084", name=self.name, what=what)
 
-    def wait(self, phase: Any = None, *, order: Literal["acquire", "relaxed"] = "acquire") -> None:
+    def wait(self, phase: Integer | None = None, *, order: Literal["acquire", "relaxed"] = "acquire") -> None:
         """Blocks this thread until the phase completes; acquires what the arrivals released, and the bytes that were expected.
 
         Without `phase` the barrier's own count is used: the first wait is for phase 0, the next for phase 1, and so on, for each thread as
@@ -137,7 +146,7 @@ class Barrier:
         phases.values = [*phases.values[:position], advanced, *phases.values[position + 1 :]]
         return parity
 
-    def test(self, phase: Any, *, order: Literal["acquire", "relaxed"] = "acquire", suspend: bool = False) -> Value:
+    def test(self, phase: Integer, *, order: Literal["acquire", "relaxed"] = "acquire", suspend: bool = False) -> Value:
         """Whether the phase has completed, without blocking (bool). `suspend`: try_wait, which may wait a little first."""
         self._own("test")
         parity = constant(phase & 1, i32) if is_number(phase) else binary("&", as_value(phase, i32), 1)
@@ -149,7 +158,23 @@ class Barrier:
         current().fa4("mbarrier_invalidate", [self.handle])
 
 
-def mbarrier(arrivals: int, *, scope: Scope = "cta", count: int = 1, name: str = "") -> Barrier:
+OwnBarrier = Annotated[
+    Barrier,
+    Kind(
+        "an mbarrier of this CTA",
+        lambda value: isinstance(value, Barrier) and value.rank is None,
+        mend="pass this CTA's barrier; a copy from global memory signals where it lands",
+    ),
+]
+
+
+def mbarrier(
+    arrivals: int,
+    *,
+    scope: Annotated[Scope, one_of("cta", "cluster", code="L049")] = "cta",
+    count: Annotated[int, between(1, 4096)] = 1,
+    name: str = "",
+) -> Barrier:
     """`count` mbarriers in shared memory, initialised: each phase completes after `arrivals` arrivals and all expected bytes.
 
     All threads of the CTA reach it; thread 0 initialises and fences. Before another thread (or, with scope="cluster", a peer CTA) uses it,
@@ -159,10 +184,6 @@ def mbarrier(arrivals: int, *, scope: Scope = "cta", count: int = 1, name: str =
     trace = current()
     if not is_integer(arrivals) or not 1 <= arrivals < 1 << 20:
         trace.fail("L083", trace.place_of(arrivals), name=name or "the barrier", given=describe(arrivals))
-    if not is_integer(count) or not 1 <= count <= 4096:
-        trace.fail("L021", trace.place_of(count), needed="the number of barriers (1 to 4096)", given=describe(count))
-    if scope not in ("cta", "cluster"):
-        trace.fail("L049", trace.place_of(scope), given=scope)
     trace.require_all_threads("mbarrier(...)")
     label = unique_name(trace, name or "mbarrier")
     before = trace.last_allocation

@@ -31,6 +31,7 @@ class ConditionalBlock(Block[None]):
 
     def __init__(self, condition: Callable[[], Value], words: str) -> None:
         self.condition = condition
+        self.in_words = f"the block {words}"
         self.words = words
 
     def trace_block(self, trace: Trace, place: Location, body: Callable[[Any], None]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
+from fa4dsl.frontend.arguments import Kind, whole
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import Arithmetic, Value, as_value, constant, describe, is_number, needs_constant
+from fa4dsl.frontend.values import Arithmetic, Value, as_value, constant, describe, is_number
 from fa4dsl.types import DType, PointerType, i32, i64
 
 
@@ -25,7 +26,7 @@ def clock() -> Value:
     return Value(current().fa4("clock").result, i64)
 
 
-def nanosleep(duration: Any) -> None:
+def nanosleep(duration: Annotated[Any, whole(0, 1_000_000)]) -> None:
     """Sleeps about `duration` nanoseconds (at most a millisecond): nanosleep."""
     current().fa4("nanosleep", [(constant(duration, i32) if is_number(duration) else as_value(duration, i32)).ir])
 
@@ -55,7 +56,20 @@ def _letter(dtype: Any, what: Any) -> str:
     return _LETTERS[dtype.mlir]
 
 
-def inline_ptx(text: str, *operands: Any, results: DType | Sequence[DType] = (), pure: bool = False) -> Any:
+Operand = Annotated[
+    Any, Kind("a scalar or a pointer", lambda value: isinstance(value, Value) or is_number(value), mend="pass vectors element by element")
+]
+Results = Annotated[
+    DType | Sequence[DType],
+    Kind(
+        "a scalar type such as f32, or a tuple of them",
+        lambda value: isinstance(value, DType) or (isinstance(value, tuple | list) and all(isinstance(item, DType) for item in value)),
+        constant=True,
+    ),
+]
+
+
+def inline_ptx(text: str, *operands: Operand, results: Results = (), pure: bool = False) -> Any:
     """The author's own PTX: ``inline_ptx("add.u32 $0, $1, $2;", a, b, results=u32)``.
 
     ``$0``, ``$1`` ... are the results, then the operands. `results`: a type, or several; one result is returned as a value, several as a
@@ -63,8 +77,6 @@ def inline_ptx(text: str, *operands: Any, results: DType | Sequence[DType] = (),
     Raises L089 for an operand that no register class holds (bool, 8-bit).
     """
     trace = current()
-    if not isinstance(text, str):
-        needs_constant(text, "the text of inline_ptx")
     types = [results] if isinstance(results, DType) else list(results)
     values = [item if isinstance(item, Value) else as_value(item) for item in operands]
     letters = [f"={_letter(dtype, results)}" for dtype in types]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
+from fa4dsl.frontend.arguments import between, one_of, whole
 from fa4dsl.frontend.arithmetic import compare
 from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Value, as_value, constant, is_number
 from fa4dsl.language.blocks import ConditionalBlock
 from fa4dsl.types import i32
 
-Axis = Literal["x", "y", "z"]
+Axis = Annotated[Literal["x", "y", "z"], one_of("x", "y", "z", code="L047")]
 _AXES = ("x", "y", "z")
 
 
@@ -20,8 +21,6 @@ def special(what: str) -> i32:
 
 
 def _axis(axis: Any) -> str:
-    if axis not in _AXES:
-        current().fail("L047", current().place_of(axis), given=axis)
     return str(axis)
 
 
@@ -41,7 +40,7 @@ class Thread:
         """Threads of a CTA, known at compile time."""
         return current().threads
 
-    def __call__(self, number: int | Value) -> ConditionalBlock:
+    def __call__(self, number: Annotated[int | Value, whole(0, 1023)]) -> ConditionalBlock:
         """``with thread(0):`` only that thread executes the block."""
         return _only(self.index(), number, f"`with thread({number if is_number(number) else '...'})`")
 
@@ -61,12 +60,12 @@ class Warp:
         """This thread's warp, thread / 32; the same register in all lanes, so branches on it do not diverge."""
         return special("warp")
 
-    def sync(self, mask: int = 0xFFFFFFFF) -> None:
+    def sync(self, mask: Annotated[int, between(1, 0xFFFFFFFF)] = 0xFFFFFFFF) -> None:
         """The lanes of `mask` meet, and see each other's earlier accesses: bar.warp.sync."""
         signed = mask - (1 << 32) if mask >= 1 << 31 else mask
         current().fa4("warp_sync", [constant(signed, i32).ir])
 
-    def __call__(self, number: int | Value) -> ConditionalBlock:
+    def __call__(self, number: Annotated[int | Value, whole(0, 31)]) -> ConditionalBlock:
         """``with warp(0):`` only that warp of the CTA executes the block."""
         return _only(self.index(), number, f"`with warp({number if is_number(number) else '...'})`")
 

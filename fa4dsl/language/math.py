@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from fa4dsl.frontend.arguments import Condition, Numeric
 from fa4dsl.frontend.arithmetic import elementwise, same_type, select, truth
 from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Arithmetic, Value, as_value, constant, describe, is_number
@@ -21,52 +22,55 @@ def _approximate(function: str, value: Any, ftz: bool) -> Any:
     return elementwise(scalar, value)
 
 
-def exp2(value: Any, ftz: bool = False) -> Any:
+def exp2(value: Numeric, ftz: bool = False) -> Any:
     """2**x, f32, the hardware's approximation (ex2.approx: about 2 ulp; exp2(-inf) is 0)."""
     return _approximate("exp2", value, ftz)
 
 
-def log2(value: Any, ftz: bool = False) -> Any:
+def log2(value: Numeric, ftz: bool = False) -> Any:
     """The binary logarithm, f32: lg2.approx."""
     return _approximate("log2", value, ftz)
 
 
-def rcp(value: Any, ftz: bool = False) -> Any:
+def rcp(value: Numeric, ftz: bool = False) -> Any:
     """1/x, f32: rcp.approx (1 ulp; rcp(0) is inf)."""
     return _approximate("rcp", value, ftz)
 
 
-def rsqrt(value: Any, ftz: bool = False) -> Any:
+def rsqrt(value: Numeric, ftz: bool = False) -> Any:
     """1/sqrt(x), f32: rsqrt.approx."""
     return _approximate("rsqrt", value, ftz)
 
 
-def sqrt(value: Any, ftz: bool = False) -> Any:
+def sqrt(value: Numeric, ftz: bool = False) -> Any:
     """The square root, f32: sqrt.approx."""
     return _approximate("sqrt", value, ftz)
 
 
-def tanh(value: Any) -> Any:
+def tanh(value: Numeric) -> Any:
     """The hyperbolic tangent, f32: tanh.approx."""
     return _approximate("tanh", value, False)
 
 
-def sin(value: Any) -> Any:
+def sin(value: Numeric) -> Any:
     """The sine, f32: sin.approx (the error grows with |x|)."""
     return _approximate("sin", value, False)
 
 
-def cos(value: Any) -> Any:
+def cos(value: Numeric) -> Any:
     """The cosine, f32: cos.approx (the error grows with |x|)."""
     return _approximate("cos", value, False)
 
 
-def fma(a: Any, b: Any, c: Any) -> Any:
+def fma(a: Numeric, b: Numeric, c: Numeric) -> Any:
     """a*b + c, rounded once: fma.rn."""
 
     def scalar(x: Any, y: Any, z: Any) -> Value:
         trace = current()
         dtype = next((item.dtype for item in (x, y, z) if isinstance(item, Value)), f32)
+        for item in (x, y, z):
+            if isinstance(item, Value) and item.type != dtype:
+                same_type("fma", next(other for other in (x, y, z) if isinstance(other, Value)), item)
         values = [as_value(item, dtype) for item in (x, y, z)]
         if not dtype.is_float or dtype.bits == 8:
             trace.fail("L015", operation="fma", dtype=dtype)
@@ -92,27 +96,27 @@ def _extreme(name: str, left: Any, right: Any) -> Any:
     return elementwise(scalar, left, right)
 
 
-def maximum(left: Any, right: Any) -> Any:
+def maximum(left: Numeric, right: Numeric) -> Any:
     """The larger; of a number and a NaN, the number (max.f32)."""
     return _extreme("max", left, right)
 
 
-def minimum(left: Any, right: Any) -> Any:
+def minimum(left: Numeric, right: Numeric) -> Any:
     """The smaller; of a number and a NaN, the number (min.f32)."""
     return _extreme("min", left, right)
 
 
-def max3(a: Any, b: Any, c: Any) -> Any:
+def max3(a: Numeric, b: Numeric, c: Numeric) -> Any:
     """The largest of three (one instruction where the target has it)."""
     return maximum(maximum(a, b), c)
 
 
-def min3(a: Any, b: Any, c: Any) -> Any:
+def min3(a: Numeric, b: Numeric, c: Numeric) -> Any:
     """The smallest of three (one instruction where the target has it)."""
     return minimum(minimum(a, b), c)
 
 
-def where(condition: Any, yes: Any, no: Any) -> Any:
+def where(condition: Condition, yes: Numeric, no: Numeric) -> Any:
     """`yes` where the condition holds, else `no`; both are evaluated, nothing branches."""
 
     def scalar(test: Any, x: Any, y: Any) -> Any:
@@ -126,12 +130,12 @@ def where(condition: Any, yes: Any, no: Any) -> Any:
     return elementwise(scalar, condition, yes, no)
 
 
-def popcount(value: Any) -> Any:
+def popcount(value: Numeric) -> Any:
     """The number of one bits: popc."""
     return _bits("math.ctpop", value)
 
 
-def leading_zeros(value: Any) -> Any:
+def leading_zeros(value: Numeric) -> Any:
     """The number of zero bits above the highest one: clz."""
     return _bits("math.ctlz", value)
 
@@ -145,12 +149,12 @@ def _bits(operation: str, value: Any) -> Any:
     return elementwise(scalar, value)
 
 
-def floor(value: Any) -> Any:
+def floor(value: Numeric) -> Any:
     """The largest integer not above, as a float."""
     return _rounded("math.floor", value)
 
 
-def ceil(value: Any) -> Any:
+def ceil(value: Numeric) -> Any:
     """The smallest integer not below, as a float."""
     return _rounded("math.ceil", value)
 

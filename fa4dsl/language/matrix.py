@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from fa4dsl.frontend.arguments import Kind, one_of
 from fa4dsl.frontend.convert import bitcast
 from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Value, Vector, describe
 from fa4dsl.language.memory import PointerValue
 from fa4dsl.language.registers import RegisterArray
-from fa4dsl.types import DType, f32, u32
+from fa4dsl.types import DType, PointerType, bf16, f16, f32, i16, u16, u32
 
 ELEMENTS = {"m16n8k16": (8, 4, 4), "m16n8k8": (4, 2, 4), "m16n8k32": (16, 8, 4)}
 """Elements a thread holds of A, B and C by shape."""
+
+
+Shape = Literal["m16n8k16", "m16n8k8", "m16n8k32"]
+SharedPointer = Annotated[
+    PointerValue,
+    Kind(
+        "a pointer to 16-bit elements of this CTA's shared memory",
+        lambda value: isinstance(value, PointerValue) and value.type == PointerType(value.dtype, "shared") and value.dtype.bits == 16,
+        mend="pass the address of an element of a shared array: tile.pointer((row, column))",
+        code="L068",
+    ),
+]
+Fragment = Annotated[Any, Kind("registers (a register array or a vector)", lambda value: isinstance(value, Vector | RegisterArray))]
 
 
 def packed_words(values: Any) -> list[Value]:
@@ -30,17 +44,19 @@ def packed_words(values: Any) -> list[Value]:
     return [bitcast(Vector(dtype, per_word, elements=group), u32) for group in groups]
 
 
-def load_matrix(address: Any, count: int = 4, *, transpose: bool = False, dtype: DType | None = None) -> Vector:
+def load_matrix(
+    address: SharedPointer,
+    count: Annotated[int, one_of(1, 2, 4, code="L102")] = 4,
+    *,
+    transpose: bool = False,
+    dtype: Annotated[DType, one_of(f16, bf16, i16, u16)] | None = None,
+) -> Vector:
     """Loads `count` (1, 2, 4) 8x8 matrices of 16-bit elements from shared memory: ldmatrix.
 
     Lane l gives the address of a row: rows 8i..8i+7 of matrix i come from lanes 8i..8i+7. Returns 2 * count elements of `dtype` (by default
     the pointer's): a thread's fragment, two of each matrix.
     """
     trace = current()
-    if not isinstance(address, PointerValue) or count not in (1, 2, 4) or address.dtype.bits != 16:
-        trace.fail(
-            "L068", trace.place_of(address), problem="load_matrix takes a pointer to 16-bit shared elements and a count of 1, 2 or 4"
-        )
     made = trace.fa4("load_matrix", [address.ir], {"count": count, "transpose": transpose}, ["i32"] * count)
     words = Vector(u32, count, elements=[Value(result, u32) for result in made.results])
     if count == 1:
@@ -48,36 +64,30 @@ def load_matrix(address: Any, count: int = 4, *, transpose: bool = False, dtype:
     return words.bitcast(dtype or address.dtype)  # type: ignore[no-any-return]
 
 
-def store_matrix(address: Any, values: Any, *, transpose: bool = False) -> None:
+def store_matrix(address: SharedPointer, values: Fragment, *, transpose: bool = False) -> None:
     """Stores 1, 2 or 4 8x8 matrices of 16-bit elements, two elements of each from every thread: stmatrix. Addresses as in `load_matrix`."""
     trace = current()
+    if values.dtype.bits != 16 or values.width not in (2, 4, 8):
+        problem = f"store_matrix takes 2, 4 or 8 elements of 16 bits as `values`, not {describe(values)}"
+        trace.fail("L068", trace.place_of(values), problem=problem)
     words = packed_words(values)
-    if not isinstance(address, PointerValue) or len(words) not in (1, 2, 4):
-        trace.fail("L068", trace.place_of(address), problem="store_matrix takes a pointer and 2, 4 or 8 elements of 16 bits")
     trace.fa4("store_matrix", [address.ir, *(word.ir for word in words)], {"transpose": transpose})
 
 
-def mma(a: Any, b: Any, c: RegisterArray | Vector, shape: str = "m16n8k16") -> Vector:
+def mma(a: Fragment, b: Fragment, c: RegisterArray | Vector, shape: Shape = "m16n8k16") -> Vector:
     """D = A * B + C on one warp: mma.sync, A row-major, B column-major. Returns D, f32, in the layout of C.
 
     `a`, `b`: this thread's fragments (8 and 4 elements of bf16 or f16 for m16n8k16), `c`: 4 f32.
     """
     trace = current()
-    first = a.dtype if isinstance(a, Vector | RegisterArray) else None
-    second = b.dtype if isinstance(b, Vector | RegisterArray) else None
-    counts = ELEMENTS.get(shape)
-    if (
-        first is None
-        or first != second
-        or counts is None
-        or not first.is_float
-        or not isinstance(c, Vector | RegisterArray)
-        or c.dtype != f32
-    ):
-        trace.fail(
-            "L068",
-            problem=f"mma {shape} takes fragments of one 8- or 16-bit float type and f32 accumulators, not {describe(a)}, {describe(b)}",
-        )
+    first, counts = a.dtype, ELEMENTS[shape]
+    if not first.is_float or first.bits > 16:
+        problem = f"mma {shape} takes fragments of an 8- or 16-bit float type, not {describe(a)}"
+        trace.fail("L068", trace.place_of(a), problem=problem)
+    if b.dtype != first:
+        trace.fail("L068", trace.place_of(b), problem=f"A is {describe(a)} and B {describe(b)}; both are of one type")
+    if c.dtype != f32:
+        trace.fail("L068", trace.place_of(c), problem=f"C and D are f32, not {describe(c)}")
     for name, operand, count in zip("ABC", (a, b, c), counts, strict=True):
         if operand.width != count:
             trace.fail("L068", trace.place_of(operand), problem=f"{name} of {shape} has {count} elements a thread, not {operand.width}")

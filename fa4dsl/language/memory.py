@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fa4dsl.frontend.arguments import Integer, Kind, Stored
 from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Value, Vector, as_value, describe, is_integer, is_number
 from fa4dsl.language.registers import RegisterArray
 from fa4dsl.runtime.diagnostics import Location
 from fa4dsl.types import DType, PointerType, i32, i64
 
-Order = Literal["weak", "relaxed", "acquire", "release", "volatile"]
+LoadOrder = Literal["weak", "relaxed", "acquire", "volatile"]
+StoreOrder = Literal["weak", "relaxed", "release", "volatile"]
+LoadCache = Literal["nc", "ca", "cg", "cs", "lu", "cv"]
+StoreCache = Literal["wb", "cg", "cs", "wt"]
 Scope = Literal["cta", "cluster", "gpu", "sys"]
 LOADS = (1, 2, 4, 8, 16)
 """Bytes that one load or store instruction moves."""
@@ -20,8 +24,11 @@ class PointerValue(Value):
     """A pointer: ``p[i]`` is element i, ``p + n`` points n elements on."""
 
     __slots__ = ()
+    kind_in_words = "a pointer"
+    __iter__ = None
+    """Python would otherwise take elements until an index is out of range, which never comes."""
 
-    def offset(self, elements: Any) -> PointerValue:
+    def offset(self, elements: Integer) -> PointerValue:
         """A pointer `elements` further on."""
         trace = current()
         if is_number(elements):
@@ -41,21 +48,24 @@ class PointerValue(Value):
 
     def load(
         self,
-        index: Any = 0,
+        index: Integer = 0,
         width: int = 1,
         *,
-        order: Order = "weak",
+        order: LoadOrder = "weak",
         scope: Scope | None = None,
-        cache: str | None = None,
+        cache: LoadCache | None = None,
     ) -> Any:
         """Element `index`, or a vector of `width` elements from there on (16 bytes at most, naturally aligned).
 
         A weak load without a cache hint is plain ld; `order` and `scope` make it ld.acquire.gpu and the like; `cache` is a hint such as
-        "nc" or "evict_first". Raises L060 for a width that no instruction loads.
+        "nc" (read-only data), "cg" (not in L1) or "cs" (read once). Raises L060 for a width that no instruction loads, L103 for an order and
+        a hint together.
         """
         return read(self.offset(index) if not (is_number(index) and index == 0) else self, width, order, scope, cache)
 
-    def store(self, index: Any, value: Any, *, order: Order = "weak", scope: Scope | None = None, cache: str | None = None) -> None:
+    def store(
+        self, index: Integer, value: Stored, *, order: StoreOrder = "weak", scope: Scope | None = None, cache: StoreCache | None = None
+    ) -> None:
         """Stores a scalar, vector or tuple of scalars at element `index` on."""
         write(self.offset(index) if not (is_number(index) and index == 0) else self, value, order, scope, cache)
 
@@ -64,6 +74,16 @@ class PointerValue(Value):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.store(index, value)
+
+
+GlobalPointer = Annotated[
+    PointerValue,
+    Kind(
+        "a pointer to global memory",
+        lambda value: isinstance(value, PointerValue) and value.type == PointerType(value.dtype),
+        mend="pass a Pointer parameter, or one moved on: x + i is the address of element i, x[i] its value",
+    ),
+]
 
 
 def check_width(dtype: DType, width: Any) -> int:
@@ -87,9 +107,22 @@ def read(pointer: Value, width: int, order: str = "weak", scope: str | None = No
         alignment = trace.ir.IntegerAttr.get(trace.type("i64"), size)
         result = trace.create("llvm.load", [pointer.ir], [mlir], {"alignment": alignment}).result
     else:
+        _go_together("a load", pointer, order, scope, cache)
         attributes = {"order": order, "scope": scope or _default_scope(order), "cache": cache}
         result = trace.fa4("load", [pointer.ir], attributes, [mlir]).result
     return Value(result, dtype) if width == 1 else Vector(dtype, width, packed=result)
+
+
+def _go_together(what: str, pointer: Value, order: str, scope: str | None, cache: str | None) -> None:
+    """Raises L103 for an order, scope and cache hint that no instruction has together."""
+    trace = current()
+    if cache is not None and order != "weak":
+        trace.fail("L103", trace.place_of(cache), problem=f'{what} of order "{order}" takes no cache hint', mend="leave cache out")
+    if scope is not None and order in ("weak", "volatile"):
+        mend = 'leave scope out, or write order="relaxed"'
+        trace.fail("L103", trace.place_of(scope), problem=f'{what} of order "{order}" has no scope', mend=mend)
+    if cache == "nc" and pointer.type != PointerType(pointer.dtype):
+        trace.fail("L103", trace.place_of(cache), problem='cache="nc" reads global memory only', mend="leave cache out")
 
 
 def _default_scope(order: str) -> str | None:
@@ -118,6 +151,7 @@ def write(pointer: Value, value: Any, order: str = "weak", scope: str | None = N
         alignment = trace.ir.IntegerAttr.get(trace.type("i64"), size)
         trace.create("llvm.store", [stored, pointer.ir], attributes={"alignment": alignment})
     else:
+        _go_together("a store", pointer, order, scope, cache)
         attributes = {"order": order, "scope": scope or _default_scope(order), "cache": cache}
         trace.fa4("store", [stored, pointer.ir], attributes)
 

@@ -34,9 +34,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fa4dsl.frontend import regions
+from fa4dsl.frontend.arguments import between
 from fa4dsl.frontend.arithmetic import binary, compare, select
 from fa4dsl.frontend.convert import convert
 from fa4dsl.frontend.trace import Trace, current
@@ -145,6 +146,7 @@ class Ring:
     """Slots of shared arrays with a full and an empty barrier each. Made by `pipeline`."""
 
     run_time = True
+    kind_in_words = "a ring"
 
     def __init__(self, stages: int, slot: dict[str, Any], name: str, multicast: bool = False) -> None:
         trace = current()
@@ -300,17 +302,15 @@ class RingBlock(Block[Slot]):
             regions.branch(trace, released, place, "the release of a slot", lambda: ring.empty[index].arrive())
 
 
-def pipeline(*, stages: int, slot: dict[str, Any], name: str = "ring", multicast: bool = False) -> Ring:
+def pipeline(*, stages: Annotated[int, between(1, 64)], slot: dict[str, Any], name: str = "ring", multicast: bool = False) -> Ring:
     """A ring of `stages` slots; see the module. `slot`: name to (dtype, shape) or (dtype, shape, swizzle) of one slot's arrays.
 
     All threads of the CTA reach it, before the roles; `block.sync()` must follow before the first fill or use. With `multicast` CTAs of the
     cluster fill each other's slots: `cluster.sync()` instead, and once more at the kernel's end. Raises L080.
     """
     trace = current()
-    if not is_integer(stages) or not 1 <= stages <= 64:
-        trace.fail("L021", trace.place_of(stages), needed="the number of stages (1 to 64)", given=describe(stages))
     if not isinstance(slot, dict) or not slot or not all(isinstance(part, str) and part.isidentifier() for part in slot):
-        trace.fail("L080", trace.place_of(slot), name=name, problem="the slot is no dictionary from names to arrays")
+        trace.fail("L080", trace.place_of(slot), name=name, problem=f"the slot is a dictionary from names to arrays, not {describe(slot)}")
     if multicast and prod(trace.cluster) == 1:
         trace.fail("L080", trace.location, name=name, problem="multicast needs a cluster: @kernel(cluster=...)")
     return Ring(stages, slot, name, bool(multicast))

@@ -6,22 +6,20 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
+from fa4dsl.frontend.arguments import Integer, Numeric, is_numeric
 from fa4dsl.frontend.calls import is_run_time
 from fa4dsl.frontend.loops import RunTimeRange, StaticRange
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import Arithmetic, describe, needs_constant
+from fa4dsl.frontend.values import Arithmetic, describe
 from fa4dsl.language import math
 
 
-def static_range(*bounds: Any) -> StaticRange:
+def static_range(*bounds: int) -> StaticRange:
     """``for i in static_range(n)``: unrolled; bounds are compile-time integers (L021 otherwise)."""
-    for bound in bounds:
-        if not isinstance(bound, int):
-            needs_constant(bound, "a bound of static_range")
     return StaticRange(range(*_checked("static_range", bounds)))
 
 
-def _range(*bounds: Any) -> RunTimeRange:
+def _range(*bounds: Integer) -> RunTimeRange:
     return RunTimeRange(*_checked("range", bounds))
 
 
@@ -41,11 +39,24 @@ def _extreme(name: str) -> Callable[..., Any]:
         values = list(items[0]) if len(items) == 1 and not isinstance(items[0], Arithmetic) else list(items)
         if not any(map(is_run_time, values)):
             return python(*items, **keywords)
+        trace = current()
+        for item in values:
+            if not is_numeric(item):
+                expected = "numbers, run-time values, vectors or register arrays"
+                words: dict[str, Any] = {
+                    "function": name,
+                    "argument": "items",
+                    "expected": expected,
+                    "given": describe(item),
+                    "mend": f"pass {expected}",
+                }
+                trace.fail("L100", trace.place_of(item), **words)
         result = values[0]
         for item in values[1:]:
             result = device(result, item)
         return result
 
+    extreme.__qualname__ = name
     return extreme
 
 
@@ -59,13 +70,15 @@ def _sum(items: Any, start: Any = 0) -> Any:
     return result
 
 
-def _abs(value: Any) -> Any:
+def _abs(value: Numeric) -> Any:
     return abs(value)
 
 
 def _print(*_: Any) -> None:
     current().fail("L005", what="print", mend="use device_print, which prints from the kernel")
 
+
+_range.__qualname__, _sum.__qualname__, _abs.__qualname__ = "range", "sum", "abs"
 
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     builtins.range: _range,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
+from fa4dsl.frontend.arguments import Scalar
 from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Arithmetic, Value, Vector, as_value, constant, describe, is_integer, is_number, static_position
 from fa4dsl.types import DType
@@ -19,6 +20,7 @@ class RegisterArray(Arithmetic):
     """
 
     __slots__ = ("dtype", "elements", "shape", "state_name")
+    kind_in_words = "a register array"
 
     def __init__(self, dtype: DType, shape: tuple[int, ...], elements: list[Any], name: str = "") -> None:
         self.dtype = dtype
@@ -115,13 +117,14 @@ class RegisterArray(Arithmetic):
     def __itruediv__(self, other: Any) -> RegisterArray:
         return self._in_place("/", other)
 
-    def fill(self, value: Any) -> None:
+    def fill(self, value: Scalar) -> None:
         """Sets every element."""
         item = as_value(value, self.dtype)
         self.elements = [item] * self.width
 
     def reshape(self, *shape: int) -> RegisterArray:
         """An array of its own with the same values in another shape (row-major). Raises L073 where the sizes differ."""
+        check_sizes(shape)
         if prod(shape) != self.width:
             current().fail("L073", name=self.in_words, given=list(shape), shape=list(self.shape))
         return RegisterArray(self.dtype, tuple(shape), list(self.elements))
@@ -131,22 +134,36 @@ class RegisterArray(Arithmetic):
         return RegisterArray(self.dtype, self.shape, list(self.elements))
 
 
-def registers(dtype: DType, shape: int | tuple[int, ...], fill: Any = 0, name: str = "") -> RegisterArray:
+LARGEST = 1 << 16
+"""Elements of a register array; a thread has 255 registers, so this is far beyond what could be meant."""
+
+
+def check_sizes(shape: tuple[Any, ...]) -> None:
+    """Raises L024 for a new shape (sizes, or one tuple of them) that is not made of positive compile-time integers."""
+    trace = current()
+    for size in shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape:
+        if not is_integer(size) or size < 1:
+            trace.fail("L024", trace.place_of(size), shape=describe(size))
+
+
+def registers(dtype: DType, shape: int | tuple[int, ...], fill: Scalar = 0, name: str = "") -> RegisterArray:
     """A register array of `shape`, every element `fill` (a number or a run-time scalar).
 
     Raises L024 for a shape that is not made of positive compile-time integers.
     """
     trace = current()
     sizes = shape if isinstance(shape, tuple) else (shape,)
-    if not isinstance(dtype, DType):
-        trace.fail("L011", trace.place_of(dtype), expected="a scalar type such as f32", given=describe(dtype))
     if not sizes or not all(is_integer(size) and size > 0 for size in sizes):
         trace.fail("L024", trace.place_of(shape), shape=describe(shape) if not isinstance(shape, tuple) else [describe(s) for s in shape])
+    if prod(sizes) > LARGEST:
+        expected = f"at most {LARGEST} elements"
+        mend = "keep large arrays in shared memory"
+        trace.fail("L102", trace.place_of(shape), function="registers", argument="shape", expected=expected, given=prod(sizes), mend=mend)
     item = constant(fill, dtype) if is_number(fill) else as_value(fill, dtype)
     return RegisterArray(dtype, tuple(sizes), [item] * prod(sizes), name)
 
 
-def vector(*items: Any, dtype: DType | None = None) -> Vector:
+def vector(*items: Scalar, dtype: DType | None = None) -> Vector:
     """A vector of the given scalars (of one type, or converted by the rules of literals)."""
     found = next((item.dtype for item in items if isinstance(item, Value)), None)
     chosen = dtype or found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from fa4dsl.frontend import regions
+from fa4dsl.frontend.arguments import between
 from fa4dsl.frontend.arithmetic import compare
 from fa4dsl.frontend.trace import Trace, current
 from fa4dsl.frontend.values import Value, constant, describe, is_integer
@@ -77,7 +78,10 @@ class Role(Block[RoleInfo]):
         return info
 
 
-def role(name: str, warps: int, registers: int = 0, first_warp: int | None = None) -> Role:
+FirstWarp = Annotated[int, between(0, 31)]
+
+
+def role(name: str, warps: int, registers: int = 0, first_warp: FirstWarp | None = None) -> Role:
     """``with role("producer", warps=4, registers=40):`` the block is executed by `warps` warps of each CTA.
 
     Roles take warps in the order in which they are declared, from `first_warp` if given. `registers` (24..256, a multiple of 8, whole
@@ -85,9 +89,6 @@ def role(name: str, warps: int, registers: int = 0, first_warp: int | None = Non
     roles are elsewhere; use `named_barrier` or mbarriers. Raises L052 to L056.
     """
     trace = current()
-    for value, what in ((name, "name"), (warps, "warps"), (registers, "registers")):
-        if not (isinstance(value, str) if what == "name" else is_integer(value)):
-            trace.fail("L021", trace.place_of(value), needed=f"the {what} of a role", given=describe(value))
     if warps < 1 or warps > 32:
         trace.fail("L056", trace.place_of(warps), name=name, problem=f"{warps} warps, 1 to 32 are possible")
     if registers and (registers % 8 or not 24 <= registers <= 256):

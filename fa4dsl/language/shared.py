@@ -10,11 +10,13 @@ In an array with a swizzle an index still means the element: its 16-byte chunk i
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Annotated, Any
 
+from fa4dsl.frontend.arguments import Integer, Kind, Position, Stored, one_of
 from fa4dsl.frontend.trace import Trace, current
 from fa4dsl.frontend.values import Value, as_value, constant, describe, is_integer, is_number
 from fa4dsl.language.memory import LOADS, PointerValue, read, write
+from fa4dsl.language.registers import check_sizes
 from fa4dsl.runtime.diagnostics import Frame, Location
 from fa4dsl.types import SWIZZLE_BYTES, DType, PointerType, Swizzle, i32, u8
 
@@ -42,6 +44,8 @@ class SharedArray:
     """A shared array or a part of one. Made by `shared`; parts, views and peers share its memory."""
 
     run_time = True
+    kind_in_words = "a shared array"
+    __iter__ = None
 
     def __init__(
         self, allocation: Allocation, dtype: DType, shape: tuple[int, ...], offset: Any = 0, rank: Value | None = None, barrier: Any = None
@@ -74,7 +78,7 @@ class SharedArray:
         where = " of a peer" if self.rank is not None else ""
         return f"the shared array {self.name!r}{where}, {self.dtype} {list(self.shape)}"
 
-    def on(self, rank: Any) -> SharedArray:
+    def on(self, rank: Integer) -> SharedArray:
         """The same array in the CTA of that rank of this cluster. Loads and stores go through distributed shared memory.
 
         The peer must have started (a `cluster.sync()` before the first access) and must not end before the last one.
@@ -96,8 +100,11 @@ class SharedArray:
     def reshape(self, *shape: int) -> SharedArray:
         """The same elements in another shape (row-major)."""
         sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        check_sizes(shape)
         if prod(sizes) != prod(self.shape):
-            current().fail("L073", name=self.name, given=list(sizes), shape=list(self.shape))
+            current().fail(
+                "L073", current().place_of(shape[0]) if len(shape) == 1 else None, name=self.name, given=list(sizes), shape=list(self.shape)
+            )
         return SharedArray(self.allocation, self.dtype, sizes, self.byte_offset, self.rank, self.barrier)
 
     @property
@@ -141,10 +148,10 @@ class SharedArray:
         """`element_offset` as an MLIR value."""
         return _value(self.element_offset(self._indices(indices)))
 
-    def pointer(self, indices: tuple[Any, ...] = ()) -> PointerValue:
+    def pointer(self, indices: Position = ()) -> PointerValue:
         """The address of an element: shared::cta, or shared::cluster for a peer's. With a swizzle it leads no further than its 16-byte chunk."""
         trace = current()
-        offset = self.element_offset(indices)
+        offset = self.element_offset(self._indices(indices))
         if self.rank is None:
             address = trace.fa4("shared_address", [self.allocation.handle, _value(offset)]).result
             return PointerValue(address, PointerType(self.dtype, "shared"))
@@ -159,7 +166,7 @@ class SharedArray:
         trace = current()
         indices = index if isinstance(index, tuple) else (index,)
         if len(indices) > len(self.shape):
-            trace.fail("L023", name=self.in_words, given=len(indices), rank=len(self.shape))
+            trace.fail("L023", trace.place_of(index), name=self.in_words, given=len(indices), rank=len(self.shape))
         for item in indices:
             if isinstance(item, slice) or not (isinstance(item, int) or (isinstance(item, Value) and item.dtype.is_integer)):
                 trace.fail("L075", trace.place_of(item), name=self.name, given="a slice" if isinstance(item, slice) else describe(item))
@@ -187,11 +194,11 @@ class SharedArray:
 
     def load(self, *indices: Any, width: int = 1) -> Any:
         """Element `indices`, or `width` elements from there on along the last dimension: ld.shared, or ld.shared::cluster of a peer's."""
-        return read(self.pointer(self._indices(indices)), width)
+        return read(self.pointer(indices), width)
 
-    def store(self, indices: Any, value: Any) -> None:
+    def store(self, indices: Position, value: Stored) -> None:
         """Stores a scalar, vector or tuple of scalars at element `indices`: st.shared, or st.shared::cluster into a peer's."""
-        write(self.pointer(self._indices(indices)), value)
+        write(self.pointer(indices), value)
 
     def part(self, *indices: Any) -> SharedArray:
         """The part of the array at leading indices, whatever its size."""
@@ -206,6 +213,25 @@ class SharedArray:
         return SharedArray(self.allocation, self.dtype, (count, *self.shape[1:]), self._offset_of((checked,)), self.rank, self.barrier)
 
 
+Own = Annotated[
+    SharedArray,
+    Kind(
+        "a shared array of this CTA",
+        lambda value: isinstance(value, SharedArray) and value.rank is None,
+        mend="pass this CTA's array (or a part of it); a peer's takes plain stores, store_async and bulk_push",
+    ),
+]
+"""This CTA's own."""
+
+
+def both_of_a_peer(what: str, array: SharedArray, barrier: Any) -> None:
+    """Raises L095 where the array or the barrier is this CTA's own."""
+    trace = current()
+    for item in (array, barrier):
+        if item.rank is None:
+            trace.fail("L095", trace.place_of(item), what=what, given=item.in_words)
+
+
 def _value(offset: Any) -> Any:
     """A byte offset, number or value, as an MLIR value."""
     return (constant(offset, i32) if is_number(offset) else offset).ir
@@ -215,6 +241,7 @@ class Transposed:
     """A shared array read with rows and columns exchanged; only `wgmma` takes it."""
 
     run_time = True
+    kind_in_words = "the transpose of a shared array"
 
     def __init__(self, array: SharedArray) -> None:
         self.array = array
@@ -226,9 +253,9 @@ def shared(
     shape: int | tuple[int, ...],
     *,
     name: str = "",
-    swizzle: Swizzle = "none",
-    alignment: int = 0,
-    overlay: SharedArray | None = None,
+    swizzle: Annotated[Swizzle, one_of("none", "32B", "64B", "128B", code="L048")] = "none",
+    alignment: Annotated[int, one_of(0, *(1 << bits for bits in range(11)), code="L102")] = 0,
+    overlay: Own | None = None,
 ) -> SharedArray:
     """An array in this CTA's shared memory.
 
@@ -245,12 +272,8 @@ def shared(
     """
     trace = current()
     sizes = shape if isinstance(shape, tuple) else (shape,)
-    if not isinstance(dtype, DType):
-        trace.fail("L011", trace.place_of(dtype), expected="a scalar type such as f32", given=describe(dtype))
     if not sizes or not all(is_integer(size) and size > 0 for size in sizes):
         trace.fail("L024", trace.place_of(shape), shape=", ".join(describe(size) for size in sizes))
-    if swizzle not in ALIGNMENT:
-        trace.fail("L048", trace.place_of(swizzle), given=swizzle)
     row = sizes[-1] * dtype.bytes
     if swizzle != "none" and row != SWIZZLE_BYTES[swizzle]:
         span = SWIZZLE_BYTES[swizzle]

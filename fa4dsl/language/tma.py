@@ -6,14 +6,16 @@ are in elements and outermost first, like the shape of the array in Python.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from fa4dsl.frontend.arguments import Integer, Kind, Position, between, whole
 from fa4dsl.frontend.arithmetic import binary
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import as_value, constant, describe, is_integer, is_number
-from fa4dsl.language.barriers import Barrier
+from fa4dsl.frontend.values import Value, as_value, constant, describe, is_integer, is_number
+from fa4dsl.language.barriers import Barrier, OwnBarrier
 from fa4dsl.language.indices import special
-from fa4dsl.language.shared import SharedArray, frame_of
+from fa4dsl.language.memory import GlobalPointer, PointerValue
+from fa4dsl.language.shared import Own, SharedArray, both_of_a_peer, frame_of
 from fa4dsl.runtime.diagnostics import Frame, Location
 from fa4dsl.types import i16, i32
 
@@ -27,10 +29,20 @@ def as_index(value: Any) -> Any:
     return (constant(value, i32) if is_number(value) else as_value(value, i32)).ir
 
 
+def _is_group(value: Any) -> bool:
+    if is_integer(value):
+        return 1 <= value <= 0xFFFF
+    return isinstance(value, str) or (isinstance(value, Value) and bool(value.dtype == i16) and not isinstance(value, PointerValue))
+
+
+Multicast = Annotated[Any, Kind('"cluster", "x", "y", "z" or a mask of ranks (1 to 0xFFFF, or a run-time i16)', _is_group)]
+
+
 class MapValue:
     """A TMA descriptor parameter (`TensorMap`)."""
 
     run_time = True
+    kind_in_words = "a tensor map"
     form = "tiled"
 
     def __init__(self, handle: Any, name: str, place: Location) -> None:
@@ -107,11 +119,11 @@ class MapValue:
 
     def load(
         self,
-        destination: SharedArray,
-        coordinates: Any,
-        barrier: Barrier | None = None,
+        destination: Own,
+        coordinates: Position,
+        barrier: OwnBarrier | None = None,
         *,
-        multicast: Any = None,
+        multicast: Multicast | None = None,
         cache: Cache | None = None,
         out_of_bounds: Literal["zero", "nan"] | None = None,
     ) -> None:
@@ -133,7 +145,8 @@ class MapValue:
         size = self._use(destination, len(items), out_of_bounds)
         signal = barrier if barrier is not None else destination.barrier
         if not isinstance(signal, Barrier):
-            trace.fail("L094", name=destination.name)
+            given = next((place for value, place in trace.arguments[2:] if value is None and barrier is None), None)
+            trace.fail("L094", given, name=destination.name)
         if barrier is None:
             destination.barrier.slot.add_bytes(size, multicast)
         operands = [self.handle, destination.allocation.handle, destination.offset_value(), *signal.operands()]
@@ -143,7 +156,7 @@ class MapValue:
         else:
             trace.fa4("tma_load", [*operands, *items], attributes)
 
-    def store(self, source: SharedArray, coordinates: Any, *, reduce: Reduction | None = None, cache: Cache | None = None) -> None:
+    def store(self, source: Own, coordinates: Position, *, reduce: Reduction | None = None, cache: Cache | None = None) -> None:
         """Stores the box from `source` to `coordinates`; elements past the end are dropped. Executed by one thread.
 
         `reduce` combines with what is there ("add", "min", ...). Complete only after `tma.commit()` and `tma.wait()` by the same thread.
@@ -159,7 +172,7 @@ def multicast_mask(group: Any) -> Any:
     """The mask of ranks, i16, that `multicast=` stands for: bit r is the CTA of rank r. Raises L080 for another word."""
     trace = current()
     if not isinstance(group, str):
-        return (constant(group, i16) if is_number(group) else as_value(group, i16)).ir
+        return (constant(_signed(int(group)), i16) if is_number(group) else as_value(group, i16)).ir
     size_x, size_y, size_z = trace.cluster
     if group == "cluster":
         return constant(_signed(2 ** (size_x * size_y * size_z) - 1), i16).ir
@@ -190,7 +203,15 @@ class RaggedMapValue(MapValue):
     form = "wrapped"
 
     def store(  # type: ignore[override]
-        self, source: SharedArray, *, column: Any, row: Any, rows: Any, head: Any = 0, heads: Any = 1, cache: Cache | None = "evict_first"
+        self,
+        source: Own,
+        *,
+        column: Integer,
+        row: Integer,
+        rows: Annotated[Any, whole(0)],
+        head: Integer = 0,
+        heads: Annotated[Any, whole(1)] = 1,
+        cache: Cache | None = "evict_first",
     ) -> None:
         """Stores the first `rows` rows of `source` to an array ``[total_rows, heads, depth]``. Executed by one thread.
 
@@ -215,7 +236,7 @@ class RaggedMapValue(MapValue):
         blocks = len(shape) == 4
         if blocks:
             self.form = "wrapped_blocks"
-        merged = binary("+", binary("*", binary("+", as_value(row, i32), as_value(rows, i32)), heads), head)
+        merged = binary("+", binary("*", binary("+", as_value(row, i32), as_value(rows, i32)), as_value(heads, i32)), as_value(head, i32))
         first = binary("-", WRAP_POSITIONS, as_value(rows, i32))
         wrap = constant(WRAP_POSITIONS, i32)
         # Outermost first: (blocks, wrap, merged, positions, [group,] columns).
@@ -235,12 +256,9 @@ class Tma:
         """Closes the thread's current group: cp.async.bulk.commit_group."""
         current().fa4("bulk_commit")
 
-    def wait(self, pending: int = 0, *, read: bool = False) -> None:
+    def wait(self, pending: Annotated[int, between(0, 63)] = 0, *, read: bool = False) -> None:
         """Waits until at most `pending` of the thread's groups are unfinished; with `read`, only until their sources may be overwritten."""
-        trace = current()
-        if not is_integer(pending):
-            trace.fail("L021", trace.place_of(pending), needed="the number of pending groups", given=describe(pending))
-        trace.fa4("bulk_wait", [], {"pending": pending, "read": read})
+        current().fa4("bulk_wait", [], {"pending": pending, "read": read})
 
     def commit_and_wait(self) -> None:
         """Closes the group and waits until all its bytes are written and visible to this thread."""
@@ -251,12 +269,28 @@ class Tma:
 tma = Tma()
 
 
+Bytes = Annotated[
+    Any,
+    Kind(
+        "a number of bytes, a multiple of 16 from 16 to the array's",
+        lambda value: (isinstance(value, Value) and value.type == i32) or (is_integer(value) and value >= 16 and value % 16 == 0),
+        code="L102",
+    ),
+]
+
+
 def _bytes_of(array: SharedArray, size: Any) -> Any:
     return as_index(array.bytes if size is None else size)
 
 
 def bulk_load(
-    destination: SharedArray, source: Any, barrier: Barrier, *, bytes: Any = None, multicast: Any = None, cache: Cache | None = None
+    destination: Own,
+    source: GlobalPointer,
+    barrier: OwnBarrier,
+    *,
+    bytes: Bytes | None = None,
+    multicast: Multicast | None = None,
+    cache: Cache | None = None,
 ) -> None:
     """Copies contiguous bytes from global memory (a pointer) into a shared array; they complete on `barrier`. Executed by one thread.
 
@@ -270,19 +304,18 @@ def bulk_load(
         trace.fa4("bulk_load", operands, {"cache": cache})
 
 
-def bulk_store(destination: Any, source: SharedArray, *, bytes: Any = None, cache: Cache | None = None) -> None:
+def bulk_store(destination: GlobalPointer, source: Own, *, bytes: Bytes | None = None, cache: Cache | None = None) -> None:
     """Copies a shared array (or its first `bytes`) to global memory (a pointer). Executed by one thread; commit and wait as for TMA stores."""
     operands = [destination.ir, source.allocation.handle, source.offset_value(), _bytes_of(source, bytes)]
     current().fa4("bulk_store", operands, {"cache": cache})
 
 
-def bulk_push(destination: SharedArray, source: SharedArray, barrier: Barrier, *, bytes: Any = None) -> None:
+def bulk_push(destination: SharedArray, source: Own, barrier: Barrier, *, bytes: Bytes | None = None) -> None:
     """Copies from this CTA's shared memory into a peer's; the bytes complete on the peer's barrier. Executed by one thread.
 
     `destination` and `barrier` are views of the peer: ``bulk_push(buffer.on(peer), mine, arrived.on(peer))``. Raises L095 where one is not.
     """
     trace = current()
-    if destination.rank is None or barrier.rank is None:
-        trace.fail("L095", what="bulk_push")
+    both_of_a_peer("bulk_push", destination, barrier)
     operands = [destination.allocation.handle, destination.offset_value(), source.allocation.handle, source.offset_value()]
     trace.fa4("bulk_push", [*operands, _bytes_of(source, bytes), *barrier.operands(), barrier.rank.ir])

@@ -12,8 +12,9 @@ warpgroups. Layout of the accumulator: thread t of the warpgroup, w = t // 32, l
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fa4dsl.frontend.arguments import Kind, between, one_of
 from fa4dsl.frontend.trace import Trace, current
 from fa4dsl.frontend.values import Value, constant, describe, is_integer
 from fa4dsl.language.matrix import packed_words
@@ -75,7 +76,7 @@ class Operand:
         return trace.fa4("wgmma_descriptor", [self.array.allocation.handle, where.offset_value()], attributes).result
 
 
-def accumulator(dtype: DType = f32, columns: int = 64, name: str = "accumulator") -> RegisterArray:
+def accumulator(dtype: Annotated[DType, one_of(f32, code="L068")] = f32, columns: int = 64, name: str = "accumulator") -> RegisterArray:
     """Zeros for a product of 64 x `columns`: ``columns / 2`` registers a thread."""
     trace = current()
     if not is_integer(columns) or columns % 8 or not 8 <= columns <= 256:
@@ -83,7 +84,29 @@ def accumulator(dtype: DType = f32, columns: int = 64, name: str = "accumulator"
     return registers(dtype, columns // 2, name=name)
 
 
-def wgmma(a: Any, b: Any, into: RegisterArray | None = None, *, accumulate: bool | Value = True) -> RegisterArray:
+def _in_shared_memory(value: Any) -> bool:
+    array = value.array if isinstance(value, Transposed) else value
+    return isinstance(array, SharedArray) and array.rank is None
+
+
+FACTOR_B = Kind("a shared array of this CTA, or its .T,", _in_shared_memory, code="L068")
+FACTOR_A = Kind(
+    "a shared array of this CTA, its .T or a register array",
+    lambda value: isinstance(value, RegisterArray) or _in_shared_memory(value),
+    code="L068",
+)
+Predicate = Kind(
+    "True, False or a run-time bool", lambda value: isinstance(value, bool) or (isinstance(value, Value) and value.type == bool_)
+)
+
+
+def wgmma(
+    a: Annotated[Any, FACTOR_A],
+    b: Annotated[Any, FACTOR_B],
+    into: RegisterArray | None = None,
+    *,
+    accumulate: Annotated[bool | Value, Predicate] = True,
+) -> RegisterArray:
     """into = a @ b (+ into), asynchronously; K is unrolled into as many instructions as it takes.
 
     Args:
@@ -97,8 +120,6 @@ def wgmma(a: Any, b: Any, into: RegisterArray | None = None, *, accumulate: bool
     Returns the accumulator. Its registers may be read only after `wgmma_wait`. Emits wgmma.fence first. Raises L068, L069.
     """
     trace = current()
-    if not isinstance(b, SharedArray | Transposed):
-        trace.fail("L068", trace.place_of(b), problem=f"B is in shared memory, not {describe(b)}")
     right = Operand(b, False, trace.place_of(b))
     dtype = right.array.dtype
     if dtype.name not in INPUTS:
@@ -111,23 +132,19 @@ def wgmma(a: Any, b: Any, into: RegisterArray | None = None, *, accumulate: bool
         words = packed_words(a)
         depth = a.width * 2
         left_type = a.dtype
-    elif isinstance(a, SharedArray | Transposed):
+    else:
         left = Operand(a, True, trace.place_of(a))
         depth, left_type = left.k, left.array.dtype
         if left.rows != ROWS:
             trace.fail("L068", trace.place_of(a), problem=f"A has {left.rows} rows, a warpgroup multiplies {ROWS}")
-    else:
-        trace.fail("L068", trace.place_of(a), problem=f"A is a shared array or registers, not {describe(a)}")
     if left_type != dtype or depth != right.k or depth % k:
         problem = f"A is {left_type} with K = {depth}, B is {dtype} with K = {right.k}; both must be equal and a multiple of {k}"
-        trace.fail("L068", problem=problem)
+        trace.fail("L068", trace.place_of(a), problem=problem)
     columns = right.rows
     if columns % 8 or not 8 <= columns <= 256:
         trace.fail("L068", trace.place_of(b), problem=f"B has {columns} columns, 8 to 256 in steps of 8 are possible")
     if into is None:
         into, accumulate = accumulator(f32, columns), False
-    if not isinstance(into, RegisterArray):
-        trace.fail("L011", trace.place_of(into), expected="an accumulator", given=describe(into))
     if into.width != columns // 2 or into.dtype != f32:
         trace.fail(
             "L068", trace.place_of(into), problem=f"the accumulator has {into.width} {into.dtype}, the product needs {columns // 2} f32"
@@ -169,14 +186,9 @@ def wgmma_commit() -> None:
     current().fa4("wgmma_commit")
 
 
-def wgmma_wait(*accumulators: RegisterArray, pending: int = 0) -> None:
+def wgmma_wait(*accumulators: RegisterArray, pending: Annotated[int, between(0, 7)] = 0) -> None:
     """Waits until at most `pending` groups are unfinished; the given accumulators may be read afterwards: wgmma.wait_group."""
     trace = current()
-    if not is_integer(pending):
-        trace.fail("L021", trace.place_of(pending), needed="the number of pending groups", given=describe(pending))
-    for item in accumulators:
-        if not isinstance(item, RegisterArray):
-            trace.fail("L011", trace.place_of(item), expected="an accumulator", given=describe(item))
     values = [element for item in accumulators for element in item.elements]
     made = trace.fa4("wgmma_wait", [value.ir for value in values], {"pending": pending}, [value.dtype.mlir for value in values])
     results = list(made.results)

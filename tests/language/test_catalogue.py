@@ -26,7 +26,7 @@ UNDER_THE_CARET = {
     "L014": "n / 2",
     "L015": "x[1] % x[2]",
     "L016": "x[0]",
-    "L017": "n.to(i16).bitcast(f32)",
+    "L017": "f32",
     "L018": "pair[0]",
     "L019": "items[0]",
     "L020": "helper(x[1], x[2])",
@@ -89,8 +89,12 @@ UNDER_THE_CARET = {
     "L091": "x.load(b, (8, 0), done)",
     "L093": "(0, 0, 0, 0, 0, 0)",
     "L094": "x.load(t, (0, 0))",
-    "L095": "store_async(box, thread.index(), 1.0, done)",
-    "L099": 'warp.sync("all")',
+    "L095": "box",
+    "L099": "registers(f32, Rows(4))",
+    "L100": "x[0]",
+    "L101": '"relased"',
+    "L102": "12",
+    "L103": '"cg"',
     "L110": "n",
 }
 """What the caret underlines in the failing example; codes that are not about one expression are left out."""

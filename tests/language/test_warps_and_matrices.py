@@ -281,7 +281,7 @@ def test_inline_ptx() -> None:
 @pytest.mark.parametrize(
     ("line", "code"),
     [
-        ("warp_reduce(n, 'mean')", "L064"),
+        ("warp_reduce(n, 'mean')", "L101"),
         ("shuffle(n > 0, 1)", "L064"),
         ("match_any(f32(n))", "L064"),
         ("atomic.max(x, 1.0)", "L063"),
@@ -295,11 +295,11 @@ def test_inline_ptx() -> None:
         ("wgmma(n, shared(bf16, (64, 64), swizzle=swizzle128))", "L068"),
         ("wgmma(shared(bf16, (64, 64), swizzle=swizzle128), n)", "L068"),
         ("wgmma(registers(bf16, 16), shared(bf16, (64, 64), swizzle=swizzle128))", "L068"),
-        ("wgmma_wait(n)", "L011"),
+        ("wgmma_wait(n)", "L100"),
         ("wgmma_wait(pending=n)", "L021"),
         ("inline_ptx(n)", "L021"),
-        ("copy_async(shared(f32, 32), 0, n)", "L011"),
-        ("copy_async(shared(f32, 32), 0, x, bytes=5)", "L060"),
+        ("copy_async(shared(f32, 32), 0, n)", "L100"),
+        ("copy_async(shared(f32, 32), 0, x, bytes=5)", "L102"),
         ("bulk_push(shared(f32, 32), shared(f32, 32), mbarrier(1))", "L095"),
     ],
 )

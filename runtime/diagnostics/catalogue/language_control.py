@@ -169,7 +169,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "L047",
         "An unknown axis",
-        "the axes are x, y and z, not {given!r}",
+        "the axes are x, y and z, not {given}",
         'write index("x"), index("y") or index("z")',
         "Threads, CTAs and clusters are numbered along three axes.",
         failing=kernel('x[0] = f32(block.index("w"))'),
@@ -178,7 +178,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "L048",
         "An unknown swizzle",
-        "the swizzles are none, 32B, 64B and 128B, not {given!r}",
+        "the swizzles are none, 32B, 64B and 128B, not {given}",
         "use swizzle32, swizzle64 or swizzle128",
         "TMA and wgmma know three patterns that permute 16-byte chunks within 32, 64 or 128 bytes.",
         failing=kernel('tile = shared(bf16, (64, 64), swizzle="256B")'),
@@ -187,7 +187,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "L049",
         "An unknown scope of a barrier",
-        "the scope of a barrier is cta or cluster, not {given!r}",
+        "the scope of a barrier is cta or cluster, not {given}",
         'write scope="cluster" if peers arrive, else leave it out',
         "The scope says whose accesses an arrival releases: those of this CTA's threads, or of the whole cluster's.",
         failing=kernel('done = mbarrier(1, scope="gpu")'),

@@ -350,7 +350,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "L095",
         "A push that names no peer",
-        "{what} writes to another CTA: both the array and the barrier must be views of that peer",
+        "{what} writes to another CTA: both the array and the barrier must be views of that peer, not {given}",
         "pass array.on(rank) and barrier.on(rank)",
         "The bytes and the signal go to the same CTA, so that its threads can wait for them.",
         failing=cluster(
@@ -385,8 +385,11 @@ ENTRIES: tuple[Entry, ...] = (
         "A function of the language failed",
         "{name} failed with {error}: {reason}{given}",
         "check {expected}; where they are right this is a fault of fa4dsl: please report it with the kernel's source",
-        "A function of the language raised an error that is not in this catalogue: an argument was of a kind that it did not expect, or it is wrong itself.",
-        failing=kernel("x[thread.index()] = 1.0", 'warp.sync("all")'),
-        fixed=kernel("x[thread.index()] = 1.0", "warp.sync()"),
+        "A function of the language raised an error that is not in this catalogue: an object that it was given raised it, or it is wrong itself.",
+        failing=kernel(
+            "values = registers(f32, Rows(4))",
+            before="class Rows(int):\n    def __rmul__(self, other):\n        raise RuntimeError('rows are not multiplied')\n",
+        ),
+        fixed=kernel("values = registers(f32, 4)"),
     ),
 )
