@@ -273,6 +273,7 @@ CALLS = [
     # Matrices
     call("load_matrix(h_shared, 4, transpose=False, dtype=f16)", "", "", "bool", "optional"),
     call("store_matrix(h_shared, fragment, transpose=False)", "", "", "bool"),
+    call("store_matrix(h_shared, [bf16(n), bf16(f)])", "", ""),
     call("mma(fragment, fragment_b, sums, 'm16n8k16')", "", "", "vector array", ""),
     call("wgmma(half, third.T, acc, accumulate=True)", "turned", "turned", "optional", "bool flag"),
     call("wgmma_fence()"),

@@ -7,13 +7,19 @@ from typing import Annotated, Any, Literal
 from fa4dsl.frontend.arguments import Kind, one_of
 from fa4dsl.frontend.convert import bitcast
 from fa4dsl.frontend.trace import current
-from fa4dsl.frontend.values import Value, Vector, describe
+from fa4dsl.frontend.values import Value, Vector, as_value, describe
 from fa4dsl.language.memory import PointerValue
 from fa4dsl.language.registers import RegisterArray
 from fa4dsl.types import DType, PointerType, bf16, f16, f32, i16, u16, u32
 
 ELEMENTS = {"m16n8k16": (8, 4, 4), "m16n8k8": (4, 2, 4), "m16n8k32": (16, 8, 4)}
 """Elements a thread holds of A, B and C by shape."""
+
+
+def _are_registers(values: Any) -> bool:
+    if isinstance(values, tuple | list):
+        return all(isinstance(item, Value) and isinstance(item.type, DType) for item in values)
+    return isinstance(values, Vector | RegisterArray)
 
 
 Shape = Literal["m16n8k16", "m16n8k8", "m16n8k32"]
@@ -27,6 +33,9 @@ SharedPointer = Annotated[
     ),
 ]
 Fragment = Annotated[Any, Kind("registers (a register array or a vector)", lambda value: isinstance(value, Vector | RegisterArray))]
+
+
+Fragments = Annotated[Any, Kind("registers (a register array, a vector or a tuple of run-time values)", _are_registers)]
 
 
 def packed_words(values: Any) -> list[Value]:
@@ -64,9 +73,12 @@ def load_matrix(
     return words.bitcast(dtype or address.dtype)  # type: ignore[no-any-return]
 
 
-def store_matrix(address: SharedPointer, values: Fragment, *, transpose: bool = False) -> None:
+def store_matrix(address: SharedPointer, values: Fragments, *, transpose: bool = False) -> None:
     """Stores 1, 2 or 4 8x8 matrices of 16-bit elements, two elements of each from every thread: stmatrix. Addresses as in `load_matrix`."""
     trace = current()
+    if isinstance(values, tuple | list):
+        dtype = values[0].type if values else f32
+        values = Vector(dtype, len(values), elements=[as_value(item, dtype) for item in values])
     if values.dtype.bits != 16 or values.width not in (2, 4, 8):
         problem = f"store_matrix takes 2, 4 or 8 elements of 16 bits as `values`, not {describe(values)}"
         trace.fail("L068", trace.place_of(values), problem=problem)

@@ -14,7 +14,7 @@ from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Value, as_value, constant, describe, is_integer, is_number
 from fa4dsl.language.barriers import Barrier, OwnBarrier
 from fa4dsl.language.indices import special
-from fa4dsl.language.memory import GlobalPointer, PointerValue
+from fa4dsl.language.memory import GlobalPointer
 from fa4dsl.language.shared import Own, SharedArray, both_of_a_peer, frame_of
 from fa4dsl.runtime.diagnostics import Frame, Location
 from fa4dsl.types import i16, i32
@@ -31,8 +31,8 @@ def as_index(value: Any) -> Any:
 
 def _is_group(value: Any) -> bool:
     if is_integer(value):
-        return 1 <= value <= 0xFFFF
-    return isinstance(value, str) or (isinstance(value, Value) and bool(value.dtype == i16) and not isinstance(value, PointerValue))
+        return bool(1 <= value <= 0xFFFF)
+    return isinstance(value, str) or (isinstance(value, Value) and value.type == i16)
 
 
 Multicast = Annotated[Any, Kind('"cluster", "x", "y", "z" or a mask of ranks (1 to 0xFFFF, or a run-time i16)', _is_group)]
