@@ -99,7 +99,11 @@ def _float8(value: Value, dtype: DType) -> Value:
 
 def bitcast(value: Any, dtype: DType) -> Any:
     """The same bits as `dtype`. Raises L017 where the sizes differ."""
+    from fa4dsl.language.registers import RegisterArray
+
     trace = current()
+    if isinstance(value, RegisterArray) and value.dtype.bits == dtype.bits:
+        return value.combine(lambda x: bitcast(x, dtype), (value,))
     if isinstance(value, Vector):
         bits = value.width * value.dtype.bits
         if bits % dtype.bits:

@@ -97,7 +97,7 @@ class SharedArray:
             current().fail("L072", name=self.name, size=total, dtype=dtype)
         return SharedArray(self.allocation, dtype, (*self.shape[:-1], total // dtype.bytes), self.byte_offset, self.rank, self.barrier)
 
-    def reshape(self, *shape: int) -> SharedArray:
+    def reshape(self, *shape: int | tuple[int, ...]) -> SharedArray:
         """The same elements in another shape (row-major)."""
         sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         check_sizes(shape)
