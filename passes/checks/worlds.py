@@ -52,19 +52,23 @@ class World:
         return value if known is None else value.constant + factor * known
 
     def trips(self, extent: Any, step: int, node: Any) -> Any:
-        """Executions of a loop over `extent` by `step`; None where threads may disagree about it."""
+        """Executions of a loop over `extent` by `step`; None where threads may disagree about it.
+
+        Where they disagree by known numbers only (a bound less the CTA's rank), the choice is for those with the most, and the others follow.
+        """
         extent = self.resolve(extent)
         if not is_number(extent):
-            if varies(extent):
+            if extent.varying if isinstance(extent, Sum) else varies(extent):
                 return None
             constant = uniform(extent.constant)
-            assert constant is not None
+            if constant is None:
+                constant = int(extent.constant.max() if step > 0 else extent.constant.min())
             base, factor = normalised(extent.terms)
             self.loops += 1
             self.unknown_loops.append(node)
             wanted = self.choice.trips * abs(step) * (1 if step > 0 else -1) - constant
             self.values[base] = _divided(wanted, factor)
-            extent = constant + factor * self.values[base]
+            extent = extent.constant + factor * self.values[base]
         if isinstance(extent, int):
             return max(0, -(-extent // step))
         return (-(-extent // step)).clip(0)

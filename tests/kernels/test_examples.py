@@ -56,3 +56,13 @@ def test_a_slot_freed_while_its_product_runs_is_reported(before: str, after: str
     with pytest.raises(Fa4dslError) as caught:
         load_text(tmp_path, text.replace(before, after)).gemm.compile()
     assert [item.code for item in caught.value.diagnostics] == ["C124"]
+
+
+def test_roles_that_take_other_tiles_of_a_rank_are_reported(tmp_path: Path) -> None:
+    """The bound less the CTA's rank is followed for each rank: one role starts a tile later than the other."""
+    text = (EXAMPLES / "splitk_decode.py").read_text()
+    loop = "for tile in range(rank, tiles, CONFIG.partitions):\n            with ring.fill"
+    assert loop in text
+    with pytest.raises(Fa4dslError) as caught:
+        load_text(tmp_path, text.replace(loop, loop.replace("rank,", "rank + 1,"))).decode.compile()
+    assert [item.code for item in caught.value.diagnostics] == ["C105"]
