@@ -102,7 +102,7 @@ GROUPS = {
     "count": "seven truth",
     "index": "seven minus truth integer",  # of a pointer or a tensor map: may lie before the start
     "offset": "seven minus huge truth integer wide",
-    "inside": "seven truth integer wide",  # of a shared array
+    "inside": "seven truth integer",  # of a shared array
     "rank": "truth integer",
     "number": "seven minus huge fraction truth",
     "f32": "seven minus huge fraction truth float",
@@ -117,6 +117,9 @@ GROUPS = {
     "name": "word",
     "optional": "none",
 }
+
+
+PRINTED = "seven minus huge fraction truth integer wide float flag word items vector array pointer shared_pointer"
 
 
 def call(text: str, *accepted: str) -> tuple[str, tuple[str, ...]]:
@@ -173,10 +176,10 @@ CALLS = [
     call("tile.reshape(16, 64)", "", ""),
     call("tile.reshape((16, 64))", ""),
     call("tile.pointer((0, 0))", "inside"),
-    call("row.pointer((0,))", "truth integer wide"),
+    call("row.pointer((0,))", "truth integer"),
     call("tile.load(0, 0, width=4)", "inside", "inside", ""),
     call("tile.store((0, 0), 1.0)", "inside", "stored"),
-    call("row.store(0, 1.0)", "truth integer wide", "stored"),
+    call("row.store(0, 1.0)", "truth integer", "stored"),
     call("tile.part(0)", "inside"),
     call("tile.window(0, 4)", "inside", "constant"),
     # Register arrays, vectors, scalars
@@ -184,7 +187,7 @@ CALLS = [
     call("values.reshape(2, 2)", "", ""),
     call("values.copy()"),
     call("values.to(f64)", "type"),
-    call("values.bitcast(f32)", ""),
+    call("values.bitcast(i32)", ""),
     call("four.to(f64)", "type"),
     call("four.bitcast(f64)", "type"),
     call("f.to(f64)", "type"),
@@ -202,7 +205,7 @@ CALLS = [
     call("meeting.arrive()"),
     # Rings
     call("ring.fill()"),
-    call("ring.use(behind=1)", "count"),
+    call("ring.use(behind=1)", ""),
     # TMA
     call("matrix.prefetch()"),
     call(
@@ -282,6 +285,7 @@ CALLS = [
     # Fences, control
     call("fence('acq_rel', 'gpu')", "", ""),
     call("fence_proxy_async('shared::cta')", ""),
+    call("device_print('n =', n, f)", PRINTED, PRINTED, PRINTED),
     call("clock()"),
     call("nanosleep(20)", "seven truth integer"),
     call("trap()"),

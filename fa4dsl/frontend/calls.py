@@ -28,6 +28,11 @@ def is_run_time(value: Any) -> bool:
     return False
 
 
+def has_items(value: Any) -> bool:
+    """Whether Python may take `value` apart. What has elements but no end of them (a pointer, a kernel by grids) has no `__iter__`."""
+    return not isinstance(value, Value) and getattr(type(value), "__iter__", None) is not None
+
+
 def call(trace: Trace, function: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
     """Calls `function` as the language understands it; the place of the call is `trace.location`."""
     from fa4dsl.frontend.functions import DeviceFunction

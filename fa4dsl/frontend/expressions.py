@@ -10,7 +10,7 @@ from typing import Any
 
 from fa4dsl.frontend import regions
 from fa4dsl.frontend.arithmetic import COMPARISONS, select, truth
-from fa4dsl.frontend.calls import call, is_run_time
+from fa4dsl.frontend.calls import call, has_items, is_run_time
 from fa4dsl.frontend.operators import BINARY, COMPARE, UNARY
 from fa4dsl.frontend.source import MISSING
 from fa4dsl.frontend.state import leaves, rebuild
@@ -23,6 +23,12 @@ from fa4dsl.types import bool_
 PURE = ("arith.", "math.", "vector.", "llvm.getelementptr", "fa4.index", "fa4.shared_address", "fa4.peer_address", "fa4.approximate")
 IMPURE = ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
 """Integer division traps or is undefined for a zero divisor, so it may not be moved in front of the test that guards it."""
+
+
+def closest(name: str, names: list[str]) -> list[str]:
+    """The name that a misspelt one most likely means, if any: the same letters in another order come first."""
+    letters = sorted(name)
+    return [other for other in names if sorted(other) == letters][:1] or get_close_matches(name, names, 1)
 
 
 def public_names(value: Any) -> list[str]:
@@ -107,7 +113,7 @@ class Expressions:
                 raise
             except AttributeError:
                 pass
-        near = get_close_matches(name, public_names(base), 1)
+        near = closest(name, public_names(base))
         mend = f"did you mean .{near[0]}?" if near else "look at its documentation for what it has"
         raise self.trace.error("L006", what=describe(base), attribute=name, mend=mend)
 
@@ -156,7 +162,7 @@ class Expressions:
         """The items of a compile-time sequence."""
         sequence = self.evaluate(node)
         self.at(node)
-        if isinstance(sequence, Value):
+        if not has_items(sequence):
             self.trace.fail("L008", given=describe(sequence))
         with self.python(node):
             return list(sequence)
@@ -216,7 +222,7 @@ class Expressions:
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
         self.at(target)
-        if isinstance(value, Value) or not hasattr(value, "__iter__"):
+        if not has_items(value):
             self.trace.fail("L008", given=describe(value))
         with self.python(target):
             items = list(value)
@@ -237,7 +243,7 @@ class Expressions:
         self.trace.arguments = places
         if isinstance(base, tuple | list | dict | str) and is_run_time(index):
             needs_constant(index, "the index of a tuple or list")
-        if not hasattr(type(base), "__getitem__") and not hasattr(base, "__class_getitem__"):
+        if not hasattr(type(base), "__getitem__") and not (isinstance(base, type) and hasattr(base, "__class_getitem__")):
             self.trace.fail("L009", what=describe(base))
         with self.python(node):
             return base[index]
@@ -293,7 +299,7 @@ class Expressions:
         name, function, update = entry
         self.trace.arguments = [(value, self.source.location(item)) for value, item in zip((left, right), nodes, strict=True)]
         for value in (left, right):
-            if not isinstance(value, Arithmetic) and isinstance(getattr(value, "in_words", None), str):
+            if value is None or (not isinstance(value, Arithmetic) and isinstance(getattr(value, "in_words", None), str)):
                 self.trace.fail("L010", operation=name, left=describe(left), right=describe(right), origins="")
         with self.python(node):
             return (update if in_place else function)(left, right)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fa4dsl.frontend import regions
 from fa4dsl.frontend.arithmetic import binary, compare, truth
+from fa4dsl.frontend.calls import has_items
 from fa4dsl.frontend.state import as_leaf
 from fa4dsl.frontend.values import Arithmetic, Value, as_value, constant, describe
 from fa4dsl.runtime.diagnostics import Location
@@ -23,6 +24,8 @@ UNROLL_LIMIT = 4096
 class RunTimeRange:
     """What ``range(...)`` means in a kernel: a loop at run time."""
 
+    in_words = "a range"
+
     def __init__(self, *bounds: Any) -> None:
         self.bounds = bounds
 
@@ -33,6 +36,8 @@ class RunTimeRange:
 
 class StaticRange:
     """``static_range(...)``: compile-time bounds, unrolled."""
+
+    in_words = "an unrolled range"
 
     def __init__(self, numbers: range) -> None:
         self.numbers = numbers
@@ -66,7 +71,7 @@ def run_for(self: Statements, node: ast.For) -> str | None:
     if isinstance(sequence, RunTimeRange):
         _run_time_for(self, node, sequence)
         return None
-    if isinstance(sequence, Value):
+    if not has_items(sequence):
         self.trace.fail("L008", given=describe(sequence))
     with self.python(node.iter):
         items = list(sequence.numbers if isinstance(sequence, StaticRange) else sequence)

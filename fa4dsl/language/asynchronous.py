@@ -9,6 +9,7 @@ from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Vector, as_value
 from fa4dsl.language.barriers import Barrier
 from fa4dsl.language.memory import GlobalPointer
+from fa4dsl.language.registers import RegisterArray
 from fa4dsl.language.shared import Own, SharedArray, both_of_a_peer
 
 
@@ -20,15 +21,18 @@ def store_async(array: SharedArray, indices: Position, value: Stored, barrier: B
     """
     trace = current()
     both_of_a_peer("store_async", array, barrier)
+    given = value
+    if isinstance(value, RegisterArray):
+        value = Vector(value.dtype, value.width, elements=value.elements)
     if isinstance(value, tuple | list):
         items = [as_value(item, array.dtype) for item in value]
         value = Vector(array.dtype, len(items), elements=items)
     width = value.width if isinstance(value, Vector) else 1
     stored = value if isinstance(value, Vector) else as_value(value, array.dtype)
     if stored.dtype != array.dtype:
-        trace.fail("L062", trace.place_of(value), given=stored.dtype, expected=array.dtype)
+        trace.fail("L062", trace.place_of(given), given=stored.dtype, expected=array.dtype)
     if width * array.dtype.bytes not in (4, 8, 16):
-        trace.fail("L060", trace.place_of(value), dtype=array.dtype, width=width, legal="4, 8 or 16 bytes")
+        trace.fail("L060", trace.place_of(given), dtype=array.dtype, width=width, legal="4, 8 or 16 bytes")
     operand = stored.packed if isinstance(stored, Vector) else stored.ir
     operands = [operand, array.allocation.handle, array.element_offset_value(indices), *barrier.operands(), barrier.rank.ir]
     trace.fa4("store_async", operands)

@@ -225,6 +225,7 @@ class RingBlock(Block[Slot]):
     def __init__(self, ring: Ring, side: Side) -> None:
         self.ring = ring
         self.side: Side = side
+        self.in_words = f"the block of {ring.name}.{side}()"
 
     def trace_block(self, trace: Trace, place: Location, body: Callable[[Any], None]) -> None:
         position = self.ring.positions[self.side]

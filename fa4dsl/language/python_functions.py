@@ -39,6 +39,9 @@ def _extreme(name: str) -> Callable[..., Any]:
         values = list(items[0]) if len(items) == 1 and not isinstance(items[0], Arithmetic) else list(items)
         if not any(map(is_run_time, values)):
             return python(*items, **keywords)
+        if keywords:
+            problem = f"of run-time values it takes no {', no '.join(keywords)}"
+            current().fail("L020", name=name, problem=problem, signature=f"{name}(a, b, ...)")
         trace = current()
         for item in values:
             if not is_numeric(item):

@@ -43,6 +43,7 @@ class Role(Block[RoleInfo]):
         self.warps = warps
         self.registers = registers
         self.first_warp = first_warp
+        self.in_words = f"the role {name!r}"
 
     def trace_block(self, trace: Trace, place: Location, body: Callable[[Any], None]) -> None:
         if trace.role is not None:

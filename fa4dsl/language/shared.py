@@ -99,7 +99,7 @@ class SharedArray:
 
     def reshape(self, *shape: int | tuple[int, ...]) -> SharedArray:
         """The same elements in another shape (row-major)."""
-        sizes = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        sizes: Any = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], tuple) else shape
         check_sizes(shape)
         if prod(sizes) != prod(self.shape):
             current().fail(
