@@ -278,7 +278,7 @@ def _ends_differ(machine: Machine, barrier: Barrier, event: Event) -> None:
     waiter = machine.launch.words(event.mask, machine.program.roles)
     machine.findings.add(
         "C105", event.node, (event.node, "waits once more"), *places,
-        barrier=name, who=waiter, phases=barrier.phase, waits=barrier.phase + 1, blame=name,
+        barrier=name, who=waiter, phases="1 phase" if barrier.phase == 1 else f"{barrier.phase} phases", waits=barrier.phase + 1, blame=name,
     )  # fmt: skip
 
 

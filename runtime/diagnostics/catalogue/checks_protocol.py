@@ -56,7 +56,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry(
         "C105",
         "The two ends of a barrier run a different number of times",
-        "mbarrier {barrier!r} completes {phases} phases, and {who} wait for {waits}: the arriving side ends first",
+        "mbarrier {barrier!r} completes {phases}, and {who} wait for {waits}: the arriving side ends first",
         "give both roles the same trip count, or let the last turn neither wait nor arrive",
         "Each wait needs one completed phase. When the loop that waits runs more often than the one that arrives, its last turn waits for ever.",
         failing=m.ring(m.wait("empty", "%fresh"), m.RELEASE, "%c1", "%c32"),

@@ -150,7 +150,7 @@ module { gpu.module @kernels {
 
 // -----
 
-// CHECK: error[C105]: mbarrier 'full' completes 1 phases, and all 32 threads of role 'consumer' wait for 2: the arriving side ends first
+// CHECK: error[C105]: mbarrier 'full' completes 1 phase, and all 32 threads of role 'consumer' wait for 2: the arriving side ends first
 // CHECK: mend: give both roles the same trip count, or let the last turn neither wait nor arrive
 module { gpu.module @kernels {
   func.func @the_two_ends_of_a_barrier_run_a_different_number_of_times(%source: !llvm.ptr<1>, %trips: i32, %other: i32) attributes {fa4.kernel, fa4.block = array<i32: 64, 1, 1>} {
