@@ -143,6 +143,11 @@ class Checker(Protocol):
     def named_phase(self, site: Instruction, cta: int, barrier: int, tokens: Sequence[Token]) -> None:
         """A phase of a CTA's named barrier has completed with these arrivals (before their joins)."""
 
+    def meet_blocks(self, site: Instruction, threads: Ints, per_cta: int, barrier: int) -> bool:
+        """All threads of whole CTAs, one CTA after the other, meet at their CTA's barrier: its arrivals, phase and joins in one call. False,
+        with nothing done, where they are to come one by one."""
+        return False
+
     def warp_sync(self, site: Instruction, groups: Sequence[Ints] | Ints) -> None:
         """bar.warp.sync (each group: the lanes that met; whole warps may come as one array [warps, 32]): all-to-all order among them."""
 

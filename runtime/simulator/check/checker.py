@@ -64,6 +64,23 @@ class HappensBefore(AsynchronousEvents):
     def fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope) -> None:
         self.sync.fence(site, threads, order, scope)
 
+    def meet_blocks(self, site: Instruction, threads: Ints, per_cta: int, barrier: int) -> bool:
+        """All threads of whole CTAs meet at a barrier of their CTA, each at its own: `release`, `named_phase` and `join` in one. False, with nothing
+        done, where that has to be done CTA by CTA."""
+        ctas = self.of.cta[threads[::per_cta]].tolist()
+        for cta in ctas:
+            before = self.named_phases.get((cta, barrier))
+            if before and not (len(before) == 1 and len(before[0].threads) == per_cta):
+                return False
+        epochs = self.clocks.meet(threads, per_cta)
+        if epochs is None:
+            return False
+        for position, cta in enumerate(ctas):
+            step = Step(site, "arrive", threads[position * per_cta : (position + 1) * per_cta], epochs[position])
+            self.sync.steps.append(step)
+            self.named_phases[cta, barrier] = [step]
+        return True
+
     def named_phase(self, site: Instruction, cta: int, barrier: int, tokens: Sequence[Token]) -> None:
         """Two groups that share an id must be ordered: otherwise a warp of one may complete the other's phase."""
         arrived = [token for token in tokens if isinstance(token, ReleaseToken)]

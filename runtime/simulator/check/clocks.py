@@ -96,6 +96,20 @@ class Clocks:
         self.table[:, number, 1:] = 0 if own is None else own
         return number
 
+    def _take(self, count: int) -> Wide:
+        """Numbers for that many new clocks, whose rows the caller fills in."""
+        if len(self.free) + self.table.shape[1] - len(self.rows_of) < count:
+            self._sweep()
+        missing = count - len(self.free)
+        if len(self.rows_of) + missing > self.table.shape[1]:
+            grown = np.zeros((VIEWS, max(2 * len(self.rows_of), len(self.rows_of) + missing), self.width + 1), np.int32)
+            grown[:, : len(self.rows_of)] = self.table[:, : len(self.rows_of)]
+            self.table = grown
+        numbers = [self.free.pop() for _ in range(min(count, len(self.free)))]
+        numbers += range(len(self.rows_of), len(self.rows_of) + count - len(numbers))
+        self.rows_of += [None] * (numbers[-1] + 1 - len(self.rows_of))
+        return np.array(numbers, np.int64)
+
     def _sweep(self) -> None:
         """Frees clocks that no thread holds. Memo tables may name them, so they are emptied."""
         live = set(np.unique(self.clock).tolist())
@@ -222,6 +236,35 @@ class Clocks:
         token.numbering = self.of
         self.epoch[threads] = epochs + 1
         return token
+
+    def meet(self, threads: Wide, per_cta: int) -> Ints | None:
+        """All threads of several CTAs, each a cluster of its own, meet at their CTA's barrier: what `release` and `join` do for each CTA, for all
+        at once. Gives the epochs that were released, a row for each CTA; None, with nothing done, where the threads of a CTA do not all know
+        the same, or something has to be looked at more closely."""
+        of = self.of
+        if of.cluster_size != 1 or self.any_bridge or self.lanes.any or len(distinct(self.fact[threads])) > 1:
+            return None
+        held = self.clock[threads].reshape(-1, per_cta)
+        columns = of.column[threads].reshape(-1, per_cta)
+        if (held != held[:, :1]).any() or (columns != np.arange(per_cta)).any():
+            return None
+        old, clusters = held[:, 0], of.cluster[threads[::per_cta]].tolist()
+        if any(
+            rows and (len(rows) > 1 or cluster not in rows)
+            for cluster, rows in zip(clusters, map(self.rows_of.__getitem__, old), strict=True)
+        ):
+            return None
+        epochs = self.epoch[threads].reshape(-1, per_cta)
+        rows = self.table[:, old, 1:]
+        np.maximum(rows[HB], epochs, out=rows[HB])
+        numbers = self._take(len(old))
+        self.table[:, numbers, 0] = NOBODY
+        self.table[:, numbers, 1:] = rows
+        for position, (number, cluster) in enumerate(zip(numbers.tolist(), clusters, strict=True)):
+            self.rows_of[number] = {cluster: rows[:, position]}
+        self.clock[threads] = np.repeat(numbers, per_cta)
+        self.epoch[threads] += 1
+        return epochs
 
     def select(self, token: ReleaseToken, keep: Bools) -> ReleaseToken:
         """The part of a token that belongs to some of its threads (each thread's own knowledge)."""

@@ -18,7 +18,7 @@ from fa4dsl.runtime.simulator.check.observation import Observations
 from fa4dsl.runtime.simulator.check.operations import Operation
 from fa4dsl.runtime.simulator.check.peers import Peers
 from fa4dsl.runtime.simulator.check.shadow import pack
-from fa4dsl.runtime.simulator.check.sync import Synchronisation
+from fa4dsl.runtime.simulator.check.sync import Step, Synchronisation
 from fa4dsl.runtime.simulator.check.tensor_maps import MAP_BYTES, TensorMaps
 from fa4dsl.runtime.simulator.check.tiles import Tiles
 from fa4dsl.runtime.simulator.check.token import Knowledge, ReleaseToken
@@ -50,7 +50,7 @@ class MemoryEvents:
         self.operations: list[Operation] = []
         self.multicasts: dict[tuple[int, int], Knowledge] = {}
         """What the completion of a multicast (by serial of its token) tells in each CTA."""
-        self.named_phases: dict[tuple[int, int], list[ReleaseToken]] = {}
+        self.named_phases: dict[tuple[int, int], list[ReleaseToken] | list[Step]] = {}
         self._conflict_keys: set[tuple[int, int, bool, bool, bool, bool]] = set()
         stride = max(geometry.shared_stride, 1)
         self.stride = stride

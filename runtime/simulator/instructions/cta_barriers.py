@@ -117,9 +117,14 @@ def _named(
         if ready is None:
             return None
         barriers = machine.barriers
-        if whole_block and checker is None and isinstance(ready, slice) and not (ready.start % grid.stride or ready.stop % grid.stride):
+        if whole_block and isinstance(ready, slice) and not (ready.start % grid.stride or ready.stop % grid.stride):
             ids = number[ready]
-            if not barriers.named and int(ids.max()) == int(ids.min()) <= 15 and not (machine.key[ready] == machine.EXITED).any():
+            if (
+                not barriers.named
+                and int(ids.max()) == int(ids.min()) <= 15
+                and not (machine.key[ready] == machine.EXITED).any()
+                and (checker is None or checker.meet_blocks(instruction, grid.event_thread[ready], grid.stride, int(ids[0])))
+            ):
                 if ready is threads:
                     return pc + 1
                 machine.key[ready] = pc + 1
