@@ -6,7 +6,6 @@ import ctypes
 import json
 import random
 import struct
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -126,7 +125,6 @@ def test_output_is_bounded() -> None:
     assert "more calls of printf are not shown" in Report(printed=output.calls, not_printed=output.dropped).printed_text()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="compares with glibc")
 def test_formats_are_glibc_s() -> None:
     library = ctypes.CDLL(None)
 
