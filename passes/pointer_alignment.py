@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.passes.dialect.build import python_value
+from fa4dsl.passes.kernel import walk
+from fa4dsl.passes.place_shared_memory import element_bytes
 
 if TYPE_CHECKING:
     from mlir import ir
 
 MOST = 1 << 12
-_SIZES = {"i8": 1, "i16": 2, "f16": 2, "bf16": 2, "i32": 4, "f32": 4, "i64": 8, "f64": 8}
 _DYNAMIC = -(1 << 31)
 _BULK = {"fa4.bulk_load": 2, "fa4.bulk_load_multicast": 2, "fa4.bulk_store": 0}
 """Bulk copies, with the number of the operand that is the global address."""
@@ -27,7 +28,7 @@ _SMALLER = ("arith.addi", "arith.subi", "arith.minsi", "arith.maxsi", "arith.min
 def pointer_alignments(function: ir.Operation) -> dict[int, int]:
     """Argument number to bytes, a power of two; arguments whose element's own alignment will do are left out."""
     found: dict[int, int] = {}
-    for operation in _inside(function):
+    for operation in walk(function):
         access = _access(operation)
         if access is None:
             continue
@@ -35,16 +36,6 @@ def pointer_alignments(function: ir.Operation) -> dict[int, int]:
         base, offset = _base(address)
         if base is not None and offset % needed == 0 and needed > found.get(base, 1) and not _chosen_by_arguments(operation):
             found[base] = needed
-    return found
-
-
-def _inside(operation: Any) -> list[Any]:
-    found = []
-    for region in operation.regions:
-        for block in region:
-            for item in block:
-                found.append(item.operation)
-                found += _inside(item.operation)
     return found
 
 
@@ -64,8 +55,8 @@ def _access(operation: Any) -> tuple[Any, int] | None:
 def _bytes_of(text: str) -> int:
     if text.startswith("vector<"):
         count, _, element = text[len("vector<") : -1].partition("x")
-        return int(count) * _SIZES.get(element, 1)
-    return _SIZES.get(text, 1)
+        return int(count) * element_bytes(element)
+    return element_bytes(text)
 
 
 def _base(address: Any) -> tuple[int | None, int]:
@@ -77,7 +68,7 @@ def _base(address: Any) -> tuple[int | None, int]:
         owner: Any = address.owner
         if getattr(owner, "name", "") != "llvm.getelementptr":
             return None, 1
-        size = _SIZES.get(str(owner.attributes["elem_type"]).strip("()"), 1)
+        size = element_bytes(str(owner.attributes["elem_type"]).strip("()"))
         constants = list(owner.attributes["rawConstantIndices"])
         if len(constants) != 1:
             return None, 1

@@ -61,8 +61,9 @@ _ALONE = ("elect", "store", "registers")
 
 
 def parties(launch: Launch, events: list[Event]) -> list[Party]:
-    """The parties of a run, those of CTA 0 first. Threads part where one executes an event and another does not, where they wait
-    for different barriers, and thread 0 from the rest where barriers are initialised (it does that alone)."""
+    """The parties of a run, those of CTA 0 first; `Party.again` makes each ready to be followed. Threads part where one executes an event
+    and another does not, where they wait for different barriers, and thread 0 from the rest where barriers are initialised (it does that
+    alone)."""
     generator = numpy.random.default_rng(7)
     marks, of_masks = generator.integers(1, 2**62, size=(2, len(events) + 1), dtype=numpy.uint64)
     history = numpy.zeros(launch.lanes, dtype=numpy.uint64)
@@ -95,4 +96,4 @@ def parties(launch: Launch, events: list[Event]) -> list[Party]:
             those = members[id(event.mask)] = [found[number] for number in numpy.flatnonzero(event.mask[first_lanes])]
         for party in those:
             party.steps.append(event)
-    return [party.again(len(found)) for party in found]
+    return found

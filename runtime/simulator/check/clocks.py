@@ -86,9 +86,7 @@ class Clocks:
                 self._sweep()
                 if self.free:
                     return self._new_clock(rows, cluster)
-                grown = np.zeros((VIEWS, 2 * len(self.rows_of), self.width + 1), np.int32)
-                grown[:, : len(self.rows_of)] = self.table
-                self.table = grown
+                self._grow(1)
             number = len(self.rows_of)
             self.rows_of.append(rows)
         own = rows.get(cluster)
@@ -96,15 +94,20 @@ class Clocks:
         self.table[:, number, 1:] = 0 if own is None else own
         return number
 
+    def _grow(self, more: int) -> None:
+        """Room for `more` clocks behind those there are, and for some to come."""
+        have = len(self.rows_of)
+        grown = np.zeros((VIEWS, max(2 * have, have + more), self.width + 1), np.int32)
+        grown[:, :have] = self.table[:, :have]
+        self.table = grown
+
     def _take(self, count: int) -> Wide:
         """Numbers for that many new clocks, whose rows the caller fills in."""
         if len(self.free) + self.table.shape[1] - len(self.rows_of) < count:
             self._sweep()
         missing = count - len(self.free)
         if len(self.rows_of) + missing > self.table.shape[1]:
-            grown = np.zeros((VIEWS, max(2 * len(self.rows_of), len(self.rows_of) + missing), self.width + 1), np.int32)
-            grown[:, : len(self.rows_of)] = self.table[:, : len(self.rows_of)]
-            self.table = grown
+            self._grow(missing)
         numbers = [self.free.pop() for _ in range(min(count, len(self.free)))]
         numbers += range(len(self.rows_of), len(self.rows_of) + count - len(numbers))
         self.rows_of += [None] * (numbers[-1] + 1 - len(self.rows_of))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fa4dsl.runtime.diagnostics import Frame, Location
+from fa4dsl.runtime.tensor_map_rules import SWIZZLE_SPANS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -72,7 +73,7 @@ class Naming:
                 o.size,
                 8 if o.kind == "mbarrier" else item_size(o.dtype),
                 o.kind == "mbarrier",
-                {"32B": 1, "64B": 3, "128B": 7}.get(o.swizzle, 0),
+                SWIZZLE_SPANS.get(o.swizzle, 16) // 16 - 1,
             )
             for o in shared
         ]

@@ -69,7 +69,7 @@ def make_report(
         found = checker.findings.listed()
         reasons.extend(reason for reason in checker.not_modelled if reason not in reasons)
     if hang is not None and checker is not None:
-        explained = HangExplainer(hang, checker.naming, checker.barriers.history(), checker.causes.program, checker.flow).diagnostics()
+        explained = HangExplainer(hang, checker.naming, checker.barriers.history(), checker.flow).diagnostics()
         found = [Finding(diagnostic, KINDS[diagnostic.code]) for diagnostic in explained] + found
     early = {place for finding in found if finding.diagnostic.code in ("S036", "S037") for place in _places(finding.diagnostic)}
     for diagnostic in diagnostics:

@@ -40,14 +40,11 @@ class History:
 class WaitGraph:
     """The machine's `Hang`, sorted into parties."""
 
-    def __init__(
-        self, hang: Hang, naming: Naming, history: History | None = None, program: Sequence[Instruction] = (), flow: Flow | None = None
-    ) -> None:
+    def __init__(self, hang: Hang, naming: Naming, history: History | None = None, flow: Flow | None = None) -> None:
         self.hang = hang
         self.naming = naming
         self.history = history or History({})
-        self.program = program
-        self.flow = flow or Flow(program)
+        self.flow = flow or Flow()
         self.exited = set(hang.exited)
         self.parties = self._merge()
         self.where: dict[int, Party] = {thread: party for party in self.parties for thread in party.threads}
