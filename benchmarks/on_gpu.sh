@@ -1,50 +1,62 @@
 #!/usr/bin/env bash
 # Everything that is measured and proved on a Hopper GPU, in one go, short tables last:
 #
-#     benchmarks/on_gpu.sh RESULTS [examples|benchmarks|matrix|sanitizer ...]
+#     benchmarks/on_gpu.sh RESULTS [examples|on_chip|standalone|launching|tests|matrix|sanitizer ...]
 #
-# runs the examples, compiles all kernels with all cores, then the combine against hand-written CUDA, against the stand-alone peers, over its whole matrix, and under
-# compute-sanitizer. Needs fa4dsl importable (see .ci/gpu-tree where nothing can be installed), torch, nvcc and compute-sanitizer.
+# runs the examples, the combine against hand-written CUDA and against the stand-alone peers, the launch path, the GPU tests, the combine over its whole matrix, and the
+# matrix under compute-sanitizer. Kernels are compiled here with all cores, unless PREPARED names a folder that benchmarks/prepare.sh filled elsewhere; the examples
+# always compile. Needs fa4dsl importable (see .ci/gpu-tree where nothing can be installed), torch, nvcc and compute-sanitizer. PEERS chooses the stand-alone peers.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 results=${1:?a folder for the results}
 shift
-steps=${*:-examples benchmarks matrix sanitizer}
+steps=${*:-examples on_chip standalone launching tests matrix sanitizer}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONUNBUFFERED=1 FA4DSL_CACHE_DIR=$work/cache PYTHONPATH=$PWD/benchmarks:${PYTHONPATH:-}
-cores=$(nproc)
+prepared=${PREPARED:-$work/prepared}
 
-# Fills the cache from all cores; the scripts' own `prepare` then only looks kernels up.
-warm() { # SCRIPT: every core takes a share of what the script compiles
-  seq 0 $((cores - 1)) | xargs -P "$cores" -I{} python3 -P "$1" prepare "$work/share{}" --share "{}/$cores" >/dev/null
+need() { # PART: what a step runs, compiled here unless it came along
+  [ -e "$prepared/$1/done" ] || benchmarks/prepare.sh "$prepared" "$1"
 }
 
 for step in $steps; do
+  echo "== $step"
   case $step in
     examples) # each asserts its own result
       for name in vector_add dsmem_rotate warp_reduction tma_ring multicast_ring wgmma_gemm persistent_gemm flash_attention splitk_decode; do
         timeout 60 python3 -P "examples/$name.py" cuda || echo "FAILED: $name"
       done 2>&1 | tee "$results/examples.txt"
       ;;
-    benchmarks)
-      for name in on_chip standalone; do
-        warm "benchmarks/combine_$name.py"
-        python3 -P "benchmarks/combine_$name.py" prepare "$work/$name"
-      done
-      timeout 200 python3 -P benchmarks/combine_on_chip.py run "$work/on_chip" --json "$results/on_chip.json" | tee "$results/on_chip.txt"
-      timeout 200 python3 -P benchmarks/combine_standalone.py run "$work/standalone" --cases main --only fa4dsl,triton --budget 180 --json "$results/standalone.json" | tail -45 | tee "$results/standalone.txt"
+    on_chip)
+      need on_chip
+      timeout 200 python3 -P benchmarks/combine_on_chip.py run "$prepared/on_chip" --json "$results/on_chip.json" | tee "$results/on_chip.txt"
       ;;
-    matrix | sanitizer)
-      [ -f "$work/matrix/configs.json" ] || { warm tests/gpu/combine_matrix.py && python3 -P tests/gpu/combine_matrix.py prepare "$work/matrix"; }
-      if [ "$step" = matrix ]; then
-        timeout 300 python3 -P tests/gpu/combine_matrix.py run "$work/matrix" | tee "$results/matrix.txt"
-      else
-        for tool in memcheck racecheck synccheck initcheck; do
-          echo "== $tool"
-          timeout 200 compute-sanitizer --tool "$tool" python3 -P tests/gpu/combine_matrix.py run "$work/matrix" --quick 2>&1 | tail -4 | tee "$results/$tool.txt"
-        done
-      fi
+    standalone)
+      need standalone
+      timeout 260 python3 -P benchmarks/combine_standalone.py run "$prepared/standalone" --cases main --only "${PEERS:-fa4dsl,triton}" --budget 240 \
+        --json "$results/standalone.json" 2>&1 | tee "$results/standalone.txt" | tail -60
+      ;;
+    launching)
+      need gpu
+      timeout 120 python3 -P benchmarks/launch_overhead.py --combine "$prepared/gpu/combine.fa4" 2>&1 | tee "$results/launching.txt"
+      timeout 120 python3 -P benchmarks/first_call.py --artifact "$prepared/gpu/combine.fa4" --runs 15 2>&1 | tee "$results/first_call.txt"
+      ;;
+    tests)
+      need gpu
+      FA4DSL_GPU_FOLDER=$prepared/gpu timeout 300 python3 -P -m pytest -q -p no:cacheprovider tests/gpu 2>&1 | tee "$results/tests.txt" | tail -40
+      ;;
+    matrix)
+      need matrix
+      timeout 300 python3 -P tests/gpu/combine_matrix.py run "$prepared/matrix" | tee "$results/matrix.txt"
+      ;;
+    sanitizer)
+      need matrix
+      for tool in memcheck racecheck synccheck initcheck; do
+        timeout 200 compute-sanitizer --tool "$tool" python3 -P tests/gpu/combine_matrix.py run "$prepared/matrix" --quick >"$results/$tool.txt" 2>&1 &
+      done
+      wait
+      tail -n 4 "$results"/{memcheck,racecheck,synccheck,initcheck}.txt
       ;;
     *) echo "no step $step" >&2; exit 2 ;;
   esac
