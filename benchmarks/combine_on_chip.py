@@ -29,9 +29,9 @@ WATCHDOG_SECONDS = 20.0
 DESIGNS = ("pull", "pull_wide", "push", "push_bulk")
 """`pull`, a thread for each row, for whole warps of rows only."""
 THREADS = (64, 128, 256, 512)
-PIECES = (2, 4, 8)
+PIECES = (2, 4, 8, 16)
 """Clusters among which the rows of one tile are also cut (`push`), down to `LEAST_ROWS` each: more, smaller CTAs spread more evenly over the SMs."""
-LEAST_ROWS = 16
+LEAST_ROWS = 4
 CASES = [(rows, partitions) for rows in (4, 8, 16, 64, 128) for partitions in (2, 4, 8, 16)]
 SOURCE = Path(__file__).resolve().parent / "peers" / "floor_cluster.cu"
 
@@ -68,7 +68,7 @@ def cut(rows: int, partitions: int) -> list[tuple[int, Variant]]:
         each = rows // pieces
         if each >= LEAST_ROWS:
             found += [
-                (pieces, Variant("push", partitions, each, threads)) for threads in THREADS if 64 < threads <= max(128, each * DEPTH // 4)
+                (pieces, Variant("push", partitions, each, threads)) for threads in THREADS if (64 if each <= 16 else 128) <= threads <= max(128, each * DEPTH // 4)
             ]
     return found
 
@@ -221,14 +221,18 @@ def run(folder: Path, output: Path | None, groups_of_wave: int) -> int:
 
 
 def table(measured: Path) -> str:
-    """The text of fa4dsl/kernels/combine_measured.py from a run's JSON: the best number of threads of each design."""
+    """The text of fa4dsl/kernels/combine_measured.py from a run's JSON: the best number of threads, and of pieces, of each design."""
     lines = []
     for record in json.loads(measured.read_text()):
-        best: dict[str, tuple[int, float]] = {}
+        best: dict[str, tuple[int, int, float]] = {}
         for key, us in record["ours"].items():
             design, _, threads = key.partition(":")
-            if design != "base" and us == us and (design not in best or us < best[design][1]):
-                best[design] = (int(threads), round(us, 2))
+            if design != "base" and us == us and (design not in best or us < best[design][2]):
+                best[design] = (int(threads), 1, round(us, 2))
+        for key, us in record["cut"].items():
+            pieces, _, threads = key.partition(":")
+            if us == us and us < best["push"][2]:
+                best["push"] = (int(threads), int(pieces), round(us, 2))
         cells = ", ".join(f'"{design}": {value}' for design, value in best.items())
         lines.append(f"    ({record['rows']}, {record['P']}): {{{cells}}},")
     head = """\"\"\"Microseconds of the exchanges on an H200; printed by ``benchmarks/combine_on_chip.py table``, to be replaced by a run on another GPU.\"\"\"
@@ -237,10 +241,11 @@ from fa4dsl.kernels.combine_config import Design
 
 GPU = "an H200"
 
-MEASURED: dict[tuple[int, int], dict[Design, tuple[int, float]]] = {
+MEASURED: dict[tuple[int, int], dict[Design, tuple[int, int, float]]] = {
 """
     tail = """}
-\"\"\"(rows, P) of a tile 128 columns wide, 128 CTAs in all: for each design its best number of threads, and the microseconds of a launch.\"\"\"
+\"\"\"(rows, P) of a tile 128 columns wide, 128 CTAs in all: for each design its best number of threads, the pieces into which
+the tile's rows are cut (among clusters beyond the 128 CTAs), and the microseconds of a launch.\"\"\"
 """
     return head + "\n".join(lines) + "\n" + tail
 

@@ -23,8 +23,8 @@ MOST_IN_FLIGHT = 16
 """Partial results that one thread holds at once; more need groups."""
 
 
-def variants() -> list[tuple[int, int, int, int]]:
-    """(partitions, rows of a CTA, groups, vectors) of every kernel that is measured: 32 lanes a row and group, 32 to 512 threads a CTA."""
+def variants() -> list[tuple[int, int, int, int, int]]:
+    """(partitions, rows of a CTA, groups, vectors, streaming) of every kernel that is measured: 32 lanes a row and group, 32 to 512 threads a CTA."""
     found = []
     for partitions, groups in product(PARTITIONS, (1, 2, 4, 8, 16)):
         each = -(-partitions // groups)
@@ -32,7 +32,7 @@ def variants() -> list[tuple[int, int, int, int]]:
             continue
         for rows, vectors in product((1, 2, 4, 8) if groups == 1 else (1, 2, 4), (1, 2)):
             if 32 <= rows * groups * (32 // vectors) <= 512:
-                found.append((partitions, rows, groups, vectors))
+                found += [(partitions, rows, groups, vectors, streaming) for streaming in (0, 1) if not streaming or partitions <= 16]
     return found
 
 
@@ -40,9 +40,10 @@ def prepare(folder: Path, share: tuple[int, int]) -> None:
     from fa4dsl.kernels.combine_partials import PartialsConfig, combine_partials
 
     folder.mkdir(parents=True, exist_ok=True)
-    for partitions, rows, groups, vectors in variants()[share[0] :: share[1]]:
-        config = PartialsConfig(partitions=partitions, rows_per_block=rows, groups=groups, vectors=vectors, finite=True)
-        combine_partials("bf16").bind(c=config).artifact.save(folder / f"partials_p{partitions}_r{rows}_g{groups}_v{vectors}.fa4")
+    for partitions, rows, groups, vectors, streaming in variants()[share[0] :: share[1]]:
+        options = {"rows_per_block": rows, "groups": groups, "vectors": vectors, "streaming": bool(streaming)}
+        config = PartialsConfig(partitions, finite=True, **options)  # type: ignore[arg-type]
+        combine_partials("bf16").bind(c=config).artifact.save(folder / f"partials_p{partitions}_r{rows}_g{groups}_v{vectors}_s{streaming}.fa4")
 
 
 def table(measured: Path) -> str:
@@ -61,10 +62,11 @@ def table(measured: Path) -> str:
         lines.append(f"    ({partitions}, {rows}): ({numbers}, {us:.2f}),")
     head = """\"\"\"The fastest variants of the stand-alone combine on an H200; printed by ``benchmarks/combine_standalone.py table``.\"\"\"
 
-MEASURED: dict[tuple[int, int], tuple[int, int, int, float]] = {
+MEASURED: dict[tuple[int, int], tuple[int, int, int, int, float]] = {
 """
     tail = """}
-\"\"\"(P, rows) of partials 128 columns wide in L2: rows of a CTA, groups of threads, 16-byte pieces of a thread, and the microseconds of a launch.\"\"\"
+\"\"\"(P, rows) of partials 128 columns wide in L2: rows of a CTA, groups of threads, 16-byte pieces of a thread, whether
+it reads and writes past the caches, and the microseconds of a launch.\"\"\"
 """
     return head + "\n".join(lines) + "\n" + tail
 

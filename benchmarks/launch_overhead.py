@@ -116,12 +116,14 @@ def combine_launchers(path: str) -> dict[str, Callable[[], Any]]:
     assert parameter.tensor_map is not None
     output = torch.zeros(rows, 1, depth, dtype=torch.bfloat16, device="cuda")
     ready = from_template(parameter.tensor_map, output, parameter.name)
-    launch = artifact[partitions]
     unused = statistics  # the sinks and the LSE, which this variant has not
-    return {
-        "fa4dsl combine, tensor map ready": lambda: launch(partial, statistics, offsets, ready, rows, 1, 0.1, unused, unused),
-        "fa4dsl combine, tensor mapped at launch": lambda: launch(partial, statistics, offsets, output, rows, 1, 0.1, unused, unused),
-    }
+
+    def with_output(given: Any) -> Callable[[], Any]:
+        artifact[partitions](partial, statistics, offsets, given, rows, 1, 0.1, unused, unused)
+        launch = artifact[partitions]  # made for these types
+        return lambda: launch(partial, statistics, offsets, given, rows, 1, 0.1, unused, unused)
+
+    return {"fa4dsl combine, tensor map ready": with_output(ready), "fa4dsl combine, tensor mapped at launch": with_output(output)}
 
 
 def main() -> None:

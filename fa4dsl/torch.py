@@ -80,11 +80,11 @@ def combine_config(partitions: int, depth: int, rows: int = 128, design: str = "
     """
     if design == "auto":
         chosen = choose(rows, partitions, depth)
-        return CombineConfig(partitions, depth, _height(chosen.design, rows), chosen.design, chosen.threads)
-    threads, _ = MEASURED[measured_shape(rows, partitions, depth)].get(design, (0, 0.0))  # type: ignore[call-overload]
+        return CombineConfig(partitions, depth, _height(chosen.design, rows), chosen.design, chosen.threads, pieces=chosen.pieces)
+    threads, pieces, _ = MEASURED[measured_shape(rows, partitions, depth)].get(design, (0, 1, 0.0))  # type: ignore[call-overload]
     if design == "pull":
         threads = 0  # one for each row
-    return CombineConfig(partitions, depth, _height(design, rows), design, threads)  # type: ignore[arg-type]
+    return CombineConfig(partitions, depth, _height(design, rows), design, threads, pieces=min(pieces, rows))  # type: ignore[arg-type]
 
 
 def _height(design: str, rows: int) -> int:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     help="How the CTAs exchange; auto: the fastest for the shape, by the table of measurements.",
 )
 @click.option("--threads", default=0, show_default=True, type=int, help="Threads of a CTA; 0: the design's own number.")
+@click.option("--pieces", default=0, show_default=True, type=int, help="Clusters among which a tile's rows are cut; 0: by the table, or one.")
 @click.option("--output", default="bf16", show_default=True, type=click.Choice(["bf16", "f16", "f32", "e4m3", "e5m2"]), help="Output type.")
 @click.option("--group", default=1, show_default=True, type=int, help="Query heads fused into a tile; --rows are positions then.")
 @click.option("--clusters", default=1, show_default=True, type=int, help="Clusters that share a tile, each with P partial results.")
@@ -67,6 +68,7 @@ def command(
     schedule: str,
     design: str,
     threads: int,
+    pieces: int,
     log2_maxima: bool,
     as_json: bool,
     **options: Any,
@@ -99,6 +101,7 @@ def command(
             schedule=name,
             design=design,
             threads=threads,
+            pieces=pieces,
             use_fma=not (log2_maxima or options["sink"]),
             **options,
         )
@@ -121,6 +124,7 @@ def _options(run: CombineRun) -> str:
     words += [word for word, given in (("sink", config.sink), ("LSE", config.lse)) if given]
     words += [f"{counted(config.group, 'fused head')}"] if config.group > 1 else []
     words += [f"{counted(config.clusters, 'cluster')} for a tile"] if config.clusters > 1 else []
+    words += [f"rows cut into {config.pieces} pieces"] if config.pieces > 1 else []
     words += [f"swizzle {config.swizzle}"] if config.swizzle != "none" else []
     words += [f"{counted(config.blocks_per_store, 'block')} a store"] if config.blocks_per_store else []
     return ", ".join(words)

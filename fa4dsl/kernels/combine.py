@@ -28,18 +28,18 @@ def combine_kernel(config: CombineConfig) -> BoundKernel:
 
 
 def combine_grid(config: CombineConfig, tiles: int, heads: int) -> tuple[int, int, int]:
-    """CTAs: a cluster, or `clusters` of them, for each tile of each head (each key head where heads are fused)."""
-    return tiles * config.clusters * config.partitions, heads, 1
+    """CTAs: a cluster, or `clusters` of them, for each piece of each tile of each head (each key head where heads are fused)."""
+    return tiles * config.pieces * config.clusters * config.partitions, heads, 1
 
 
 def workspace_elements(config: CombineConfig, tiles: int, heads: int) -> int:
     """f32 elements of the workspace of a launch; 0 with one cluster for a tile."""
-    return 0 if config.clusters == 1 else tiles * heads * config.clusters * config.quads * 8
+    return 0 if config.clusters == 1 else tiles * config.pieces * heads * config.clusters * config.quads * 8
 
 
 def counter_elements(config: CombineConfig, tiles: int, heads: int) -> int:
     """i32 counters of a launch, zero before the first; 0 with one cluster for a tile."""
-    return 0 if config.clusters == 1 else tiles * heads * config.partitions
+    return 0 if config.clusters == 1 else tiles * config.pieces * heads * config.partitions
 
 
 @dataclass(frozen=True)

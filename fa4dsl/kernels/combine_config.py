@@ -51,6 +51,9 @@ class CombineConfig:
     """`pull`: blocks that one TMA operation stores; 0 is one block each, with a map that has no dimension of blocks."""
     clusters: int = 1
     """Clusters that share a tile: clusters * partitions partial results; the last cluster to arrive combines through L2."""
+    pieces: int = 1
+    """Pieces into which the rows of a tile are cut, each combined by a cluster of its own (not `pull`): more, smaller CTAs spread more evenly over the
+    SMs, of which some fit no whole cluster."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -114,14 +117,19 @@ class CombineConfig:
     # --- shares (`pull_wide`, `push`, `push_bulk`): equal runs of quads of the tile in row-major order
 
     @property
+    def cluster_rows(self) -> int:
+        """Rows that one cluster combines, of whole positions: the tile's, or a piece's."""
+        return -(-self.positions // self.pieces) * self.group
+
+    @property
     def row_quads(self) -> int:
         """Quads of a row."""
         return self.depth // QUAD
 
     @property
     def quads(self) -> int:
-        """Quads of a tile."""
-        return self.rows * self.row_quads
+        """Quads of a tile, or of the piece of it that a cluster combines."""
+        return self.cluster_rows * self.row_quads
 
     @property
     def share(self) -> int:
@@ -135,7 +143,7 @@ class CombineConfig:
             return self.share // self.row_quads
         if self.row_quads % self.share == 0:
             return 1
-        return min((self.share - 1) // self.row_quads + 2, self.rows)
+        return min((self.share - 1) // self.row_quads + 2, self.cluster_rows)
 
     @property
     def quads_per_thread(self) -> int:
@@ -176,7 +184,7 @@ class CombineConfig:
         tile, sums = self.quads * 16, self.partitions * self.sums_rows * 8
         weights = self.share_rows * (self.partitions + 1) * 4 if self.weigh_once else 0
         slots = self.partitions * self.share * 16
-        return {"pull_wide": tile + self.rows * 8, "push": slots + sums + weights, "push_bulk": tile + slots + sums}[self.design]
+        return {"pull_wide": tile + self.cluster_rows * 8, "push": slots + sums + weights, "push_bulk": tile + slots + sums}[self.design]
 
 
 def default_threads(config: CombineConfig) -> int:
@@ -208,6 +216,8 @@ def check(config: CombineConfig) -> None:
         fail("L202")
     if not 1 <= config.clusters <= (1 if config.design == "pull" else 16):
         fail("L203", clusters=config.clusters, design=config.design)
+    if not 1 <= config.pieces <= (1 if config.design == "pull" else config.positions):
+        fail("L208", pieces=config.pieces, design=config.design, positions=config.positions)
     _check_store(config)
     if config.shared_bytes + 256 > SHARED_LIMIT:
         fail("L204", needed=config.shared_bytes, limit=SHARED_LIMIT, design=config.design)

@@ -27,6 +27,8 @@ class Choice:
 
     design: Design
     threads: int
+    pieces: int
+    """Pieces into which the tile's rows are cut, each with a cluster of its own."""
     reason: str
 
 
@@ -39,29 +41,31 @@ def measured_shape(rows: int, partitions: int, depth: int) -> tuple[int, int]:
     return row, next((p for p in partitions_there if p >= partitions), partitions_there[-1])
 
 
-def choose(rows: int, partitions: int, depth: int, *, output: str = "bf16", swizzle: str = "none", blocks_per_store: int = 0) -> Choice:
-    """The design for tiles of `rows` rows (the tile's own rows, fused heads included), combined by clusters of `partitions`.
+def choose(rows: int, partitions: int, depth: int, *, output: str = "bf16", swizzle: str = "none", blocks_per_store: int = 0, group: int = 1) -> Choice:
+    """The design for tiles of `rows` rows (the tile's own rows, `group` fused heads included), combined by clusters of `partitions`.
 
     Options of the TMA store choose `pull`, which alone has one. Else the fastest measured design that fits in shared memory. Raises what
     `CombineConfig` raises where none can run.
     """
     if swizzle != "none" or blocks_per_store:
         option = f"swizzle={swizzle}" if swizzle != "none" else f"blocks_per_store={blocks_per_store}"
-        return Choice("pull", 0, f"{option} is an option of the TMA store, which pull alone has")
+        return Choice("pull", 0, 1, f"{option} is an option of the TMA store, which pull alone has")
     shape = measured_shape(rows, partitions, depth)
-    ranked = sorted(MEASURED[shape].items(), key=lambda item: item[1][1])
+    ranked = sorted(MEASURED[shape].items(), key=lambda item: item[1][2])
     error: Fa4dslError | None = None
-    for place, (design, (threads, microseconds)) in enumerate(ranked):
+    for place, (design, (threads, pieces, microseconds)) in enumerate(ranked):
         height, threads = (-(-rows // 32) * 32, 0) if design == "pull" else (rows, threads)  # pull has a thread for each row
+        pieces = min(pieces, max(rows // group, 1))
         try:
-            config = CombineConfig(partitions, depth, height, design, threads, output)
+            config = CombineConfig(partitions, depth, height, design, threads, output, pieces=pieces)
         except Fa4dslError as found:
             if found.code not in ("L204", "L206"):
                 raise
             error = found
             continue
-        others = ", ".join(f"{other} {us:.2f}" for other, (_, us) in ranked[place + 1 :])
-        figures = f"{design} {microseconds:.2f} us" + (f" against {others}" if others else "")
-        return Choice(config.design, threads, f"measured on {GPU} for {shape[0]} rows x {MEASURED_DEPTH}, P={shape[1]}: {figures}")
+        others = ", ".join(f"{other} {us:.2f}" for other, (_, _, us) in ranked[place + 1 :])
+        cut = f" with the rows cut into {pieces} pieces" if pieces > 1 else ""
+        figures = f"{design} {microseconds:.2f} us{cut}" + (f" against {others}" if others else "")
+        return Choice(config.design, threads, pieces, f"measured on {GPU} for {shape[0]} rows x {MEASURED_DEPTH}, P={shape[1]}: {figures}")
     assert error is not None
     raise error

@@ -60,6 +60,9 @@ class PartialsConfig:
     """The combined log of the sum of exponentials is written too."""
     finite: bool = False
     """Empty partial results hold finite numbers, so that they may be multiplied by their weight, 0, instead of being left out."""
+    streaming: bool = False
+    """Partial results are read, and the output written, as what is used once (`ld.global.cs`, `st.global.cs`): L2 gives these lines up first. It pays
+    where the partial results do not fit there."""
     dependent: bool = False
     """The kernel may start before the one ahead of it has ended (programmatic dependent launch), and waits for it."""
 
@@ -110,14 +113,14 @@ def partials_config(partitions: int, rows: int, depth: int = 128, **options: Any
     many = min((p for p, _ in MEASURED if p >= partitions), default=max(p for p, _ in MEASURED))
     there = sorted(r for p, r in MEASURED if p == many)
     nearest = next((r for r in there if r >= rows), there[-1])
-    rows_per_block, groups, vectors, _ = MEASURED[many, nearest]
+    rows_per_block, groups, vectors, streaming, _ = MEASURED[many, nearest]
     while groups > partitions or (groups > 1 and -(-partitions // groups) < 2):
         groups //= 2
     while depth % (QUAD * vectors):
         vectors -= 1
     each = max(depth // (QUAD * vectors) * groups, 1)
     rows_per_block = max(min(rows_per_block, 1024 // each), 1)
-    return PartialsConfig(partitions, depth, rows_per_block=rows_per_block, groups=groups, vectors=vectors, **options)
+    return PartialsConfig(partitions, depth, rows_per_block=rows_per_block, groups=groups, vectors=vectors, **{"streaming": bool(streaming), **options})
 
 
 @device_function
@@ -132,7 +135,7 @@ def combine_some(partial, scores, row, rows, column, group, *, c):
             logs[i] = scores.load(record, cache="nc")
             for v in static_range(c.vectors):  # a warp's threads read neighbouring pieces
                 piece = record.to(i64) * c.depth + column + v * QUAD * c.lanes
-                values[i, v] = partial.load(piece, width=QUAD, cache="nc")
+                values[i, v] = partial.load(piece, width=QUAD, cache="cs" if c.streaming else "nc")
     largest = maximum(max(*logs) if c.each > 1 else logs[0], EMPTY)
     total = f32(0.0)
     result = registers(f32, (c.vectors, QUAD))
@@ -203,6 +206,7 @@ def finish(output, lse, row, column, result, largest, total, *, c):
     """Divides, rounds and writes a thread's pieces of a row."""
     inverse = where(total > 0.0, rcp(total, ftz=True), 0.0)
     for v in static_range(c.vectors):
-        output.store(row.to(i64) * c.depth + column + v * QUAD * c.lanes, (result[v] * inverse).to(c.output_type))
+        piece = row.to(i64) * c.depth + column + v * QUAD * c.lanes
+        output.store(piece, (result[v] * inverse).to(c.output_type), cache="cs" if c.streaming else None)
     if c.lse and column == 0:
         lse[row] = where(total > 0.0, largest + log2(total) * LN_2, float("-inf"))

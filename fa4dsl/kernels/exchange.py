@@ -75,6 +75,12 @@ def is_local(k, *, c):
 
 
 @device_function
+def last_row(valid_rows, *, c):
+    """The last valid row. A cluster whose piece of a short tile is empty has none: it sends nothing, but may read its row 0."""
+    return valid_rows - 1 if c.pieces == 1 else max(valid_rows - 1, 0)
+
+
+@device_function
 def load_tile(quad_of, source, rank, valid_rows, *, c):
     """This thread's quads of the CTA's partial result, in registers; quads of rows past the valid ones repeat the last row."""
     values = registers(f32, (c.quads_per_thread, QUAD))
@@ -82,7 +88,7 @@ def load_tile(quad_of, source, rank, valid_rows, *, c):
         owner, part = held_quad(k, rank, c=c)
         quad = owner * c.share + part
         row = quad // c.row_quads
-        values[k] = quad_of(source, min(row, valid_rows - 1), quad - row * c.row_quads, c=c)
+        values[k] = quad_of(source, min(row, last_row(valid_rows, c=c)), quad - row * c.row_quads, c=c)
     return values
 
 
@@ -92,7 +98,7 @@ def share_statistics(statistics_of, source, rank, valid_quads, *, c):
     pairs = registers(f32, (c.statistics_per_thread, 2))
     for k in static_range(c.statistics_per_thread):
         owner, j = held_row(k, rank, c=c)
-        row = min(owner * c.share // c.row_quads + j, (valid_quads - 1) // c.row_quads)
+        row = min(owner * c.share // c.row_quads + j, last_row(valid_quads // c.row_quads, c=c))
         pairs[k] = statistics_of(source, row, c=c)
     return pairs
 
@@ -269,13 +275,13 @@ def pull_wide(quad_of, statistics_of, source, write, sink, rank, valid_rows, sca
     """
     valid_quads = valid_rows * c.row_quads
     stage = shared(f32, (c.quads, QUAD), name="stage")
-    maxsum = shared(f32, (c.rows, 2), name="maxsum")
+    maxsum = shared(f32, (c.cluster_rows, 2), name="maxsum")
     values = load_tile(quad_of, source, rank, valid_rows, c=c)
     for k in static_range(c.quads_per_thread):
         owner, part = held_quad(k, rank, c=c)
         if owner * c.share + part < valid_quads and thread.index() + k * c.threads < c.partitions * c.share:
             stage[owner * c.share + part] = values[k]
-    for k in static_range(-(-c.rows // c.threads)):
+    for k in static_range(-(-c.cluster_rows // c.threads)):
         row = thread.index() + k * c.threads
         if row < valid_rows:
             maxsum[row] = statistics_of(source, row, c=c)

@@ -74,7 +74,12 @@ class CombineRun:
     def as_dict(self) -> dict[str, Any]:
         """The fields that ``fa4dsl run --json`` prints."""
         names = ("kernel", "device", "partitions", "depth", "rows", "tiles", "heads", "seed", "max_abs_error", "tolerance")
-        design = {"design": self.config.design, "threads": self.config.threads, "reason": self.choice.reason}
+        design = {
+            "design": self.config.design,
+            "threads": self.config.threads,
+            "pieces": self.config.pieces,
+            "reason": self.choice.reason,
+        }
         options = {name: getattr(self.config, name) for name in OPTIONS}
         return {
             **{name: getattr(self, name) for name in names},
@@ -108,13 +113,14 @@ def run_splitk_combine(
     schedule: str = "eager",
     design: str = "auto",
     threads: int = 0,
+    pieces: int = 0,
     **options: Any,
 ) -> CombineRun:
     """Compiles the combine, runs it on random partials and compares with float64.
 
     `rows` valid rows in each of `tiles` tiles, `heads` heads; with ``group=G`` positions and key heads, of which each has G rows of the tile.
     `options` are fields of `CombineConfig`: output, use_fma, sink, lse, group, swizzle, blocks_per_store, clusters. "auto" takes a Hopper GPU
-    if there is one, else the simulator, and the design of `combine_design.choose`; `progress` and `schedule` are for the simulator. Raises L065,
+    if there is one, else the simulator, and the design, threads and pieces (where they are 0) of `combine_design.choose`; `progress` and `schedule` are for the simulator. Raises L065,
     L066, L096, L097, L200 to L209 for what the kernels do not support.
     """
     group = options.get("group", 1)
@@ -123,11 +129,11 @@ def run_splitk_combine(
     for name, value in (("tiles", tiles), ("heads", heads)):
         if value < 1:
             fail("L097", name=name, value=value)
-    chosen = _choice(design, threads, rows * group, partitions, depth, options)
+    chosen = _choice(design, threads, pieces, rows * group, partitions, depth, options)
     height = tile_rows(chosen.design, rows * group)
     if height % group:
         height = -(-rows * group // 32) * 32 if chosen.design == "pull" else rows * group
-    config = CombineConfig(partitions, depth, height, chosen.design, chosen.threads, **options)
+    config = CombineConfig(partitions, depth, height, chosen.design, chosen.threads, pieces=chosen.pieces, **options)
     device = _device(device)
     started = time.perf_counter()
     bound = combine_kernel(config)
@@ -157,12 +163,12 @@ def run_splitk_combine(
     )
 
 
-def _choice(design: Any, threads: int, rows: int, partitions: int, depth: int, options: dict[str, Any]) -> Choice:
+def _choice(design: Any, threads: int, pieces: int, rows: int, partitions: int, depth: int, options: dict[str, Any]) -> Choice:
     if design != "auto":
-        return Choice(design, threads, "asked for")
-    store = {name: options[name] for name in ("output", "swizzle", "blocks_per_store") if name in options}
-    found = choose(rows, partitions, depth, **store)
-    return Choice(found.design, threads or found.threads, found.reason)
+        return Choice(design, threads, pieces or 1, "asked for")
+    known = {name: options[name] for name in ("output", "swizzle", "blocks_per_store", "group") if name in options}
+    found = choose(rows, partitions, depth, **known)
+    return Choice(found.design, threads or found.threads, pieces or found.pieces, found.reason)
 
 
 def _device(device: str) -> Literal["cuda", "simulator"]:

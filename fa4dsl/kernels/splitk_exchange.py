@@ -2,7 +2,8 @@
 
 The same inputs and results as `splitk_combine`, written from registers to a plain pointer: nothing outside the valid rows is touched, and any depth
 and element type will do. With several clusters for a tile, each combines its own P partial results; what it finds goes to a workspace, and of the
-CTAs with the same rank, which hold the same share of the tile, the last to arrive combines the clusters' results from there.
+CTAs with the same rank, which hold the same share of the tile, the last to arrive combines the clusters' results from there. A tile's rows may also be
+cut into pieces, for each of which there are such clusters.
 """
 
 # Device functions take whatever types they are called with, like templates; the bodies are checked.
@@ -35,6 +36,19 @@ from fa4dsl.types import SCALARS
 
 QUAD = 4
 STATISTICS = 2
+
+
+@device_function
+def piece_of(row_offsets, index, *, c):
+    """First position and number of positions of a piece of a tile; of an empty piece, the tile's last position and 0."""
+    tile = index // c.pieces
+    first = row_offsets[tile]
+    positions = row_offsets[tile + 1] - first
+    if c.pieces == 1:
+        return first, positions
+    each = c.cluster_rows // c.group
+    before = (index - tile * c.pieces) * each
+    return first + min(before, max(positions - 1, 0)), max(min(positions - before, each), 0)
 
 
 @device_function
@@ -146,26 +160,26 @@ def splitk_exchange(output_type: str) -> Any:
     ) -> None:
         """Combines the partials of every tile and head; arguments as `splitk_combine`'s, with ``[clusters * P, ...]`` partial results.
 
-        Grid: (tiles * clusters * P, heads, 1), clusters of (P, 1, 1). workspace: f32 ``[tiles, heads, clusters, quads, 8]``; counters: i32
-        ``[tiles, heads, P]``, zero before the first launch and after each; neither is touched where `c.clusters` is 1.
+        Grid: (tiles * pieces * clusters * P, heads, 1), clusters of (P, 1, 1). workspace: f32 ``[tiles * pieces, heads, clusters, quads, 8]``; counters:
+        i32 ``[tiles * pieces, heads, P]``, zero before the first launch and after each; neither is touched where `c.clusters` is 1.
         """
         cluster_index, head = block.index() // c.partitions, block.index("y")  # %clusterid costs a division at run time
         rank = block.index() - cluster_index * c.partitions
-        tile_index = cluster_index // c.clusters
-        part = cluster_index - tile_index * c.clusters
+        piece_index = cluster_index // c.clusters  # of all tiles' pieces
+        part = cluster_index - piece_index * c.clusters
         number = part * c.partitions + rank
-        first_row = row_offsets[tile_index]
-        valid_rows = (row_offsets[tile_index + 1] - first_row) * c.group
+        first_row, positions = piece_of(row_offsets, piece_index, c=c)
+        valid_rows = positions * c.group
         tile = (first_row, head, heads)
         before = number * total_rows * heads * c.group
         source = (partial + before.to(i64) * c.depth, statistics + before.to(i64) * STATISTICS, sinks, number, tile)
-        first_part = (tile_index * heads + head) * c.clusters
+        first_part = (piece_index * heads + head) * c.clusters
         exchange = {"push": push, "push_bulk": push_bulk, "pull_wide": pull_wide}[c.design]
         write = write_output if c.clusters == 1 else write_workspace
         sink = (output, lse, tile, scale_log2e, (workspace, first_part + part))
         exchange(global_quad, global_statistics, source, write, sink, rank, valid_rows, scale_log2e, c=c)
         if c.clusters > 1:
-            counter = (tile_index * heads + head) * c.partitions + rank
+            counter = (piece_index * heads + head) * c.partitions + rank
             whole = (output, lse, tile, scale_log2e, (workspace, first_part))
             combine_clusters(whole, counters, counter, rank, valid_rows * c.row_quads, c=c)
 

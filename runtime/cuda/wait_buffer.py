@@ -33,8 +33,8 @@ class WaitBuffer:
 
     def __init__(self, manifest: Manifest, grid: Extents) -> None:
         words = words_needed(manifest, grid)
-        _sweep()
         with _relaxed_capture():
+            _sweep()
             host = int(call("cuMemHostAlloc", words * 4, PORTABLE_AND_MAPPED))
         ctypes.memset(host, 0, words * 4)
         self._host = host
@@ -77,7 +77,7 @@ def _sweep() -> None:
 
 @contextlib.contextmanager
 def _relaxed_capture() -> Iterator[None]:
-    """Allocating belongs to no stream: it is let through while a stream of this thread is being captured."""
+    """Allocating, freeing and asking about an event belong to no stream: they are let through while a stream of this thread is being captured."""
     mode = call("cuThreadExchangeStreamCaptureMode", driver().CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
     try:
         yield

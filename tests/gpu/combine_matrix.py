@@ -61,6 +61,9 @@ def configs() -> list[CombineConfig]:
         found.append(CombineConfig(4, 128, 64, design, group=group, lse=True, sink=True, use_fma=False))  # type: ignore[arg-type]
     for design, clusters in product(WIDE, (2, 4, 8)):
         found.append(CombineConfig(8, 128, 16, design, clusters=clusters, lse=True))  # type: ignore[arg-type]
+    for design, (rows, pieces, group) in product(WIDE, ((128, 8, 1), (64, 4, 4), (30, 4, 3))):
+        found.append(CombineConfig(8, 128, rows, design, pieces=pieces, group=group, lse=True))  # type: ignore[arg-type]
+    found.append(CombineConfig(16, 128, 64, "push", pieces=4, clusters=2, lse=True))
     found.append(CombineConfig(4, 64, 128, output="f16"))
     return list(dict.fromkeys(found))
 

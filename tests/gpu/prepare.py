@@ -2,7 +2,8 @@
 
     python tests/gpu/prepare.py build/gpu
 
-Writes torch_combine.fa4 (the torch operator's variants), combine.fa4 (the launch benchmark's), waiting.fa4 (kernels that record their waits).
+Writes torch_combine.fa4 (the torch operator's variants), combine.fa4 (the launch benchmark's), waiting.fa4 (kernels that record their waits),
+printing.fa4 (one that prints).
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     # What `fa4dsl.torch.save_artifacts` does, without torch: the operator's own choice for 128 rows, and what the tests name.
     chosen = choose(128, 8, 128)
-    configs = [CombineConfig(8, 128, 128, chosen.design, chosen.threads), CombineConfig(8, 128, 64, "pull")]
+    configs = [CombineConfig(8, 128, 128, chosen.design, chosen.threads, pieces=chosen.pieces), CombineConfig(8, 128, 64, "pull")]
     measured = MEASURED[measured_shape(64, 8, 128)]
-    configs += [CombineConfig(8, 128, 64, design, measured.get(design, (0, 0.0))[0]) for design in ("pull_wide", "push_bulk")]
+    for design in ("pull_wide", "push_bulk"):
+        threads, pieces, _ = measured[design]
+        configs.append(CombineConfig(8, 128, 64, design, threads, pieces=pieces))
     save(folder / "torch_combine.fa4", [combine_kernel(config).compile() for config in configs])
     combine_kernel(CombineConfig()).compile().save(folder / "combine.fa4")
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    import printing_kernels
     import waiting_kernels
 
+    printing_kernels.show.compile().save(folder / "printing.fa4")
     save(folder / "waiting.fa4", [waiting_kernels.stuck.compile(), waiting_kernels.stuck_cluster.compile()])
 
 

@@ -1,6 +1,6 @@
 """The combine as a torch operator: compiled, exported, captured and right.
 
-Where no compiler is installed, the kernels come from the container that FA4DSL_TEST_ARTIFACTS names, by default build/gpu/torch_combine.fa4, which
+Where no compiler is installed, the kernels come from torch_combine.fa4 in the folder that FA4DSL_GPU_FOLDER names, by default build/gpu, which
 `python tests/gpu/prepare.py build/gpu` writes on a machine with the compiler.
 """
 
@@ -23,8 +23,8 @@ def operator() -> Any:
     import fa4dsl.torch as module
 
     if find_spec("mlir") is None:
-        default = Path(__file__).parent.parent.parent / "build" / "gpu" / "torch_combine.fa4"
-        module.use_artifacts(os.environ.get("FA4DSL_TEST_ARTIFACTS", default))
+        default = Path(__file__).parent.parent.parent / "build" / "gpu"
+        module.use_artifacts(Path(os.environ.get("FA4DSL_GPU_FOLDER", default)) / "torch_combine.fa4")
     return module
 
 

@@ -168,6 +168,9 @@ def test_batched_stores(partitions: int, depth: int, swizzle: Any, blocks: int) 
         ({"sink": True}, "L202", "use_fma=False"),
         ({"clusters": 2}, "L203", "pull"),
         ({"clusters": 17, "design": "push"}, "L203", "17"),
+        ({"pieces": 2}, "L208", "pull"),
+        ({"pieces": 0, "design": "push"}, "L208", "0 pieces"),
+        ({"pieces": 17, "design": "push", "group": 8}, "L208", "16 positions"),
         ({"depth": 256, "design": "push_bulk"}, "L204", "232448"),
         ({"design": "push", "swizzle": "64B"}, "L205", "swizzle"),
         ({"design": "push", "blocks_per_store": 1}, "L205", "blocks_per_store"),
@@ -197,14 +200,38 @@ def test_two_levels(design: Any) -> None:
     right(case, "random", seed=2)
 
 
+@pytest.mark.parametrize("schedule", ["eager", "late", "random"])
+@pytest.mark.parametrize("design", WIDE)
+def test_pieces(design: Any, schedule: str) -> None:
+    """The rows of a tile among several clusters: tiles that fill all pieces, leave some short, and leave some empty."""
+    config = CombineConfig(4, 64, 16, design, pieces=4, lse=True)
+    assert config.cluster_rows == 4
+    for rows in (1, 4, 7, 16):
+        right(CombineCase(config, rows, tiles=2, heads=2, seed=rows, rows_in_front=0), schedule, seed=rows)
+
+
+@pytest.mark.parametrize("design", WIDE)
+def test_pieces_with_fused_heads_and_clusters(design: Any) -> None:
+    """A piece is made of whole positions, the last one shorter where they do not divide; each has clusters and counters of its own."""
+    fused = CombineConfig(2, 64, 30, design, group=3, pieces=4, lse=True, sink=True, use_fma=False)
+    assert fused.cluster_rows == 9
+    for positions in (3, 10):
+        right(CombineCase(fused, positions, tiles=2, heads=2, seed=positions))
+    many = CombineConfig(2, 64, 8, design, clusters=3, pieces=4, lse=True)
+    case = CombineCase(many, 5, tiles=2, heads=2, seed=4)
+    right(case, "random", seed=1)
+    right(case, "random", seed=2)
+
+
 def test_choice_is_the_fastest_measured() -> None:
     for (rows, partitions), designs in MEASURED.items():
         found = choose(rows, partitions, 128)
         fits = [d for d in designs if d != "push_bulk" or rows < 128]
-        assert found.design == min(fits, key=lambda d: designs[d][1])
-        assert found.threads == designs[found.design][0]
-        assert f"{rows} rows" in found.reason and f"{designs[found.design][1]:.2f} us" in found.reason
-        CombineConfig(partitions, 128, rows, found.design, found.threads)
+        assert found.design == min(fits, key=lambda d: designs[d][2])
+        assert (found.threads, found.pieces) == designs[found.design][:2]
+        assert f"{rows} rows" in found.reason and f"{designs[found.design][2]:.2f} us" in found.reason
+        assert (f"cut into {found.pieces} pieces" in found.reason) == (found.pieces > 1)
+        CombineConfig(partitions, 128, rows, found.design, found.threads, pieces=found.pieces)
 
 
 def test_choice_for_what_was_not_measured() -> None:
@@ -212,6 +239,7 @@ def test_choice_for_what_was_not_measured() -> None:
     assert measured_shape(4, 14, 256) == (8, 16)
     assert measured_shape(128, 2, 256) == (128, 2)
     assert choose(128, 16, 256).design != "push_bulk"  # its stage and slots do not fit
+    assert choose(64, 8, 256, group=64).pieces == 1  # one position
     assert choose(4, 8, 128, swizzle="64B").design == "pull"
     assert "blocks_per_store" in choose(4, 8, 128, blocks_per_store=1).reason
     with pytest.raises(Fa4dslError):

@@ -51,6 +51,7 @@ VARIANTS = [
     PartialsConfig(5, groups=2, rows_per_block=3),
     PartialsConfig(7, depth=72, rows_per_block=3, output="f16", lse=True),
     PartialsConfig(1, output="f32"),
+    PartialsConfig(8, rows_per_block=4, streaming=True),
     PartialsConfig(4, depth=256, output="e4m3", finite=True),
     PartialsConfig(6, depth=80, output="e5m2", groups=2, dependent=True),
 ]

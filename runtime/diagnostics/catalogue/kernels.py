@@ -80,6 +80,15 @@ ENTRIES: tuple[Entry, ...] = (
         fixed=_CONFIG.format("partitions=2, blocks_per_store=4"),
     ),
     Entry(
+        "L208",
+        "A tile that cannot be cut into so many pieces",
+        "the {positions} positions of a tile cannot be cut into {pieces} pieces in the design {design}",
+        "use 1 piece up to one for each position with pull_wide, push or push_bulk; pull has one",
+        "Each piece of the tile's rows is combined by a cluster of its own. pull stores whole bands of the tile by TMA.",
+        failing=_CONFIG.format("pieces=2"),
+        fixed=_CONFIG.format('design="push", pieces=2'),
+    ),
+    Entry(
         "L209",
         "A number of threads that the design cannot have",
         "{threads} threads are not possible for the design {design} with {rows} rows",
