@@ -19,7 +19,7 @@ LOADING = ("fa4.tma_load", "fa4.tma_load_multicast", "fa4.tensor_map_prefetch")
 
 def with_needs(function: ir.Operation) -> tuple[Parameter, ...]:
     """The parameters of a kernel of the fa4 dialect; the access of a tensor map that is only loaded from is "in", and pointers have the
-    alignment that vector accesses need.
+    alignment that vector accesses need; a pointer that is not touched is marked.
 
     So a map's array may be read-only, numpy arrays behind it are not copied back, and what TMA stores do to the end of a row (R037) concerns
     it not.
@@ -30,6 +30,8 @@ def with_needs(function: ir.Operation) -> tuple[Parameter, ...]:
     for number, parameter in enumerate(KernelInfo.of(function).parameters):
         if parameter.kind == "tensor_map" and _only_loaded(arguments[number]):
             parameter = replace(parameter, access="in")
+        elif parameter.kind == "pointer" and not list(arguments[number].uses):
+            parameter = replace(parameter, used=False)
         elif parameter.kind == "pointer" and alignments.get(number, 0) > max(parameter.alignment, DTYPES[parameter.dtype].size):
             parameter = replace(parameter, alignment=alignments[number])
         found.append(parameter)

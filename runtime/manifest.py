@@ -45,6 +45,8 @@ class Parameter:
     """Bytes the pointer must be aligned to, a power of two; 0 means the element's size. Vector accesses need more."""
     contiguous: bool = True
     """A pointer's array must be C-contiguous; False where the kernel is told the strides."""
+    used: bool = True
+    """Whether the kernel touches it. A pointer that it leaves alone is checked at the first launch of its types only, and passed as 0 after that."""
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,8 @@ def step(number: int, parameter: Parameter, sample: Any, ordinal: int) -> Step:
     a, v, kind = f"a{number}", f"v{number}", f"kind{number}"
     torch = sys.modules.get("torch")
     made = _scalar(a, v, parameter, sample) if parameter.kind == "scalar" else None
+    if parameter.kind == "pointer" and not parameter.used:
+        made = Step([], [f"{v} = 0"])
     if made is None and parameter.kind == "pointer":
         made = _array_pointer(number, parameter, sample, ordinal)
     if made is None and isinstance(sample, TensorMap):

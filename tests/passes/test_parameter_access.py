@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fa4dsl import Pointer, TensorMap, block, f32, kernel, mbarrier, shared, thread, tma
+from fa4dsl import Pointer, TensorMap, block, f32, i32, kernel, mbarrier, shared, thread, tma
 from fa4dsl.runtime.diagnostics import Fa4dslWarning
 
 
@@ -28,6 +28,18 @@ def through(source: TensorMap, target: TensorMap, plain: Pointer[f32]) -> None:
 def test_access() -> None:
     parameters = through.compile().manifest.parameters
     assert [(item.name, item.access) for item in parameters] == [("source", "in"), ("target", "inout"), ("plain", "inout")]
+
+
+@kernel(threads=32)
+def some(written: Pointer[f32], left_alone: Pointer[f32], perhaps: Pointer[f32], n: i32) -> None:
+    written[thread.index()] = 1.0
+    if n > 0:
+        written[thread.index()] = perhaps[0]
+
+
+def test_pointers_that_are_left_alone() -> None:
+    parameters = some.compile().manifest.parameters
+    assert [(item.name, item.used) for item in parameters] == [("written", True), ("left_alone", False), ("perhaps", True), ("n", True)]
 
 
 def test_loaded_maps_may_be_read_only_and_of_any_width() -> None:

@@ -127,6 +127,27 @@ print(len(made))
     assert len(launches) == 10 and lines[-1] == "2"
 
 
+def test_what_the_kernel_leaves_alone_is_passed_as_0(library: Path) -> None:
+    lines = run(
+        library,
+        """
+from dataclasses import replace
+plain = samples.artifact("count", (samples.pointer("a"), replace(samples.pointer("b"), used=False), samples.scalar("n", "i32")), "ret;")
+x, out, other = Tensor((128,)), Tensor((128,)), Tensor((8, 16), strides=(1, 8))
+print(f"{x.data_ptr():x}", f"{out.data_ptr():x}")
+print(code(lambda: plain[3](x, other, 1)))
+kernel = plain[3]
+kernel(x, out, 1)
+kernel(x, out, 2)
+kernel(x, other, 3)
+print(code(lambda: kernel(x, NdArray((8,), "float64"), 4)), code(lambda: kernel(x, 5, 4)))
+""",
+    )
+    x, out = lines[0].split()
+    assert [line.split(" arguments ")[1].split()[:3] for line in lines if line.startswith("grid")] == [[x, out, "1"], [x, "0", "2"], [x, "0", "3"]]
+    assert [line for line in lines if line.startswith("R")] == ["R044", "R042 R041"]
+
+
 def test_floats(library: Path) -> None:
     lines = run(
         library,
