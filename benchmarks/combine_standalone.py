@@ -43,7 +43,9 @@ def prepare(folder: Path, share: tuple[int, int]) -> None:
     for partitions, rows, groups, vectors, streaming in variants()[share[0] :: share[1]]:
         options = {"rows_per_block": rows, "groups": groups, "vectors": vectors, "streaming": bool(streaming)}
         config = PartialsConfig(partitions, finite=True, **options)  # type: ignore[arg-type]
-        combine_partials("bf16").bind(c=config).artifact.save(folder / f"partials_p{partitions}_r{rows}_g{groups}_v{vectors}_s{streaming}.fa4")
+        combine_partials("bf16").bind(c=config).artifact.save(
+            folder / f"partials_p{partitions}_r{rows}_g{groups}_v{vectors}_s{streaming}.fa4"
+        )
 
 
 def table(measured: Path) -> str:

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     help="How the CTAs exchange; auto: the fastest for the shape, by the table of measurements.",
 )
 @click.option("--threads", default=0, show_default=True, type=int, help="Threads of a CTA; 0: the design's own number.")
-@click.option("--pieces", default=0, show_default=True, type=int, help="Clusters among which a tile's rows are cut; 0: by the table, or one.")
+@click.option(
+    "--pieces", default=0, show_default=True, type=int, help="Clusters among which a tile's rows are cut; 0: by the table, or one."
+)
 @click.option("--output", default="bf16", show_default=True, type=click.Choice(["bf16", "f16", "f32", "e4m3", "e5m2"]), help="Output type.")
 @click.option("--group", default=1, show_default=True, type=int, help="Query heads fused into a tile; --rows are positions then.")
 @click.option("--clusters", default=1, show_default=True, type=int, help="Clusters that share a tile, each with P partial results.")

@@ -41,7 +41,9 @@ def measured_shape(rows: int, partitions: int, depth: int) -> tuple[int, int]:
     return row, next((p for p in partitions_there if p >= partitions), partitions_there[-1])
 
 
-def choose(rows: int, partitions: int, depth: int, *, output: str = "bf16", swizzle: str = "none", blocks_per_store: int = 0, group: int = 1) -> Choice:
+def choose(
+    rows: int, partitions: int, depth: int, *, output: str = "bf16", swizzle: str = "none", blocks_per_store: int = 0, group: int = 1
+) -> Choice:
     """The design for tiles of `rows` rows (the tile's own rows, `group` fused heads included), combined by clusters of `partitions`.
 
     Options of the TMA store choose `pull`, which alone has one. Else the fastest measured design that fits in shared memory. Raises what

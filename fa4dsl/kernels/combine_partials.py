@@ -120,7 +120,9 @@ def partials_config(partitions: int, rows: int, depth: int = 128, **options: Any
         vectors -= 1
     each = max(depth // (QUAD * vectors) * groups, 1)
     rows_per_block = max(min(rows_per_block, 1024 // each), 1)
-    return PartialsConfig(partitions, depth, rows_per_block=rows_per_block, groups=groups, vectors=vectors, **{"streaming": bool(streaming), **options})
+    return PartialsConfig(
+        partitions, depth, rows_per_block=rows_per_block, groups=groups, vectors=vectors, **{"streaming": bool(streaming), **options}
+    )
 
 
 @device_function

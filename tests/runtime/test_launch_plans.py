@@ -144,7 +144,11 @@ print(code(lambda: kernel(x, NdArray((8,), "float64"), 4)), code(lambda: kernel(
 """,
     )
     x, out = lines[0].split()
-    assert [line.split(" arguments ")[1].split()[:3] for line in lines if line.startswith("grid")] == [[x, out, "1"], [x, "0", "2"], [x, "0", "3"]]
+    assert [line.split(" arguments ")[1].split()[:3] for line in lines if line.startswith("grid")] == [
+        [x, out, "1"],
+        [x, "0", "2"],
+        [x, "0", "3"],
+    ]
     assert [line for line in lines if line.startswith("R")] == ["R044", "R042 R041"]
 
 
