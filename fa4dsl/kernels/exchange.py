@@ -203,16 +203,33 @@ def combine_share_weighed_once(slots, sums, rank, valid_quads, write, sink, scal
 
 
 @device_function
-def push(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_log2e, *, c):
-    """The exchange by st.async. The cluster barrier is arrived at before the partial result is made, and waited for after: its latency is hidden."""
-    valid_quads = valid_rows * c.row_quads
+def prepare_push(rank, valid_rows, *, c):
+    """The slots of a `push`, and their barrier armed: where a kernel begins, so that nobody has to wait when it ends. Gives what `finish_push` takes.
+
+    All threads arrive at the cluster barrier here and wait for it there; between the two the kernel may use no other.
+    """
     slots = shared(f32, (c.partitions, c.share, QUAD), name="slots")
     sums = shared(f32, (c.partitions, c.sums_rows, 2), name="sums")
     arrived = mbarrier(1, scope="cluster", name="arrived")
-    _, count, _, rows = share_of(rank, valid_quads, c=c)
+    _, count, _, rows = share_of(rank, valid_rows * c.row_quads, c=c)
     with thread(0):
         arrived.arrive(bytes=(c.partitions - 1) * (16 * count + 8 * rows), order="relaxed")
     cluster.arrive("relaxed")  # publishes nothing but the barrier, whose initialisation is fenced
+    return slots, sums, arrived
+
+
+@device_function
+def push(quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_log2e, *, c):
+    """The exchange by st.async. The cluster barrier is arrived at before the partial result is made, and waited for after: its latency is hidden."""
+    prepared = prepare_push(rank, valid_rows, c=c)
+    finish_push(prepared, quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_log2e, c=c)
+
+
+@device_function
+def finish_push(prepared, quad_of, statistics_of, source, write, sink, rank, valid_rows, scale_log2e, *, c):
+    """`push` behind `prepare_push`."""
+    slots, sums, arrived = prepared
+    valid_quads = valid_rows * c.row_quads
     values = load_tile(quad_of, source, rank, valid_rows, c=c)
     pairs = share_statistics(statistics_of, source, rank, valid_quads, c=c)
     warp.sync()  # a fence to ptxas, which would wait first and compute then

@@ -74,7 +74,7 @@ class RegisterArray(Arithmetic):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         start, size = self._range(index)
-        if isinstance(value, Vector | tuple | list):
+        if isinstance(value, Vector | RegisterArray | tuple | list):
             items = list(value)
             if len(items) != size:
                 current().fail("L013", widths=f"{size} and {len(items)}")

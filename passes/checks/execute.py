@@ -13,7 +13,7 @@ import numpy
 from fa4dsl.passes.checks.evaluate import Evaluator
 from fa4dsl.passes.checks.events import Doubt, Event
 from fa4dsl.passes.checks.lanes import Launch, Mask
-from fa4dsl.passes.checks.program import COLLECTIVES, REMOTE_ACCESSES, SYNCHRONISING, Body, Node, Program
+from fa4dsl.passes.checks.program import COLLECTIVES, Body, Node, Program
 from fa4dsl.passes.checks.record import record
 from fa4dsl.passes.checks.values import UNKNOWN, Object, Sum, Test, add, is_number, key_of, scale, uniform, varies
 from fa4dsl.passes.checks.worlds import World
@@ -57,7 +57,7 @@ class Execution:
         for node in body.nodes:
             if node.blocks:
                 self.structure(node, mask)
-            elif node.name in SYNCHRONISING or node.name in REMOTE_ACCESSES:
+            elif node.synchronises:
                 self.operation(node, mask)
             else:
                 if node.name in COLLECTIVES:

@@ -307,7 +307,8 @@ class _Reader:
         )
         if name == "scf.execute_region":
             made.role = role_of(operation)
-        made.synchronises = name in SYNCHRONISING or name in REMOTE_ACCESSES
+        # A load of this CTA's own memory may be here for its value alone, which decides a branch.
+        made.synchronises = name in SYNCHRONISING or (name in REMOTE_ACCESSES and self._is_remote(operation, REMOTE_ACCESSES[name]))
         if len(operation.regions):
             made.blocks = tuple(self.body(region.blocks[0]) if len(region.blocks) else Body(()) for region in operation.regions)
             made.synchronises = any(node.synchronises for block in made.blocks for node in block.nodes)

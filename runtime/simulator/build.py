@@ -98,6 +98,7 @@ class Build:
             self.grid.shared_stride,
             self.storage.shared_bytes,
             self.buffers.end + 64,
+            self.grid.wave_ctas,
         )
         checker = make_checker(geometry, self)
         memory = Memory(self.grid, self.buffers, self.storage.constant_bytes, self.storage.local_bytes, shadow=checker is not None)

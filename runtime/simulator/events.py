@@ -59,6 +59,8 @@ class Geometry:
     shared_bytes: int
     """Shared memory of a CTA in use (static + dynamic)."""
     global_bytes: int
+    wave_ctas: int = 0
+    """CTAs that run at a time, one wave of them after the other; 0: all of the launch."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,8 @@ class Checker(Protocol):
     def named_phase(self, site: Instruction, cta: int, barrier: int, tokens: Sequence[Token]) -> None:
         """A phase of a CTA's named barrier has completed with these arrivals (before their joins)."""
 
-    def meet_blocks(self, site: Instruction, threads: Ints, per_cta: int, barrier: int) -> bool:
-        """All threads of whole CTAs, one CTA after the other, meet at their CTA's barrier: its arrivals, phase and joins in one call. False,
+    def meet_blocks(self, site: Instruction, first_cta: int, ctas: int, barrier: int) -> bool:
+        """All threads of `ctas` CTAs, from `first_cta` on, meet at the barrier of their CTA: its arrivals, phase and joins in one call. False,
         with nothing done, where they are to come one by one."""
         return False
 
@@ -192,7 +194,9 @@ class Checker(Protocol):
         """Something executed that is not modelled exactly: the verdict cannot be "clean"."""
 
     # -- life
-    def cta_start(self, cta: int) -> None: ...
+    def wave_start(self, first_cta: int, ctas: int) -> None:
+        """A wave of `ctas` CTAs, from `first_cta` on, starts. All before them have ended: nothing can reach their shared memory any more, none of their
+        threads does anything more, and nothing that they began is in flight."""
 
     def thread_exit(self, site: Instruction, threads: Ints) -> None: ...
 

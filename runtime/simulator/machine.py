@@ -223,8 +223,7 @@ class Machine:
         for hook in self.wave_hooks:
             hook()
         if self.checker is not None:
-            for cta in range(grid.live_clusters * grid.cluster_size):
-                self.checker.cta_start(grid.first_cta + cta)
+            self.checker.wave_start(grid.first_cta, grid.live_clusters * grid.cluster_size)
 
     def exit(self, site: Instruction, threads: Selection) -> None:
         """`threads` end."""

@@ -116,4 +116,13 @@ ENTRIES: tuple[Entry, ...] = (
         failing="from fa4dsl.kernels.combine_partials import PartialsConfig\n\nPartialsConfig(partitions=65)\n",
         fixed="from fa4dsl.kernels.combine_partials import PartialsConfig\n\nPartialsConfig(partitions=64, groups=4)\n",
     ),
+    Entry(
+        "L212",
+        "A decode attention that cannot be made",
+        "split-K decode attention cannot have {problem}",
+        "change the number that the message names",
+        "The query heads of a key head are the 8 columns of one mma, the CTAs of a cluster share its keys, and tiles of 64 keys and values lie in shared memory.",
+        failing="from fa4dsl.kernels.decode_config import DecodeConfig\n\nDecodeConfig(group=16)\n",
+        fixed="from fa4dsl.kernels.decode_config import DecodeConfig\n\nDecodeConfig(group=8)\n",
+    ),
 )

@@ -76,6 +76,8 @@ class BarrierObjects:
         self.recorded = False
         """The kernel was compiled with `debug_waits`: its records take a barrier's word by a volatile load, for whoever debugs it."""
         self.objects: dict[int, BarrierObject] = {}
+        self.resident: dict[int, BarrierObject] = {}
+        """Those in CTAs that run."""
         self.inits = 0
         self.arrivers: dict[int, dict[Instruction, set[int]]] = {}
         """By barrier address: who has arrived, by site."""
@@ -89,6 +91,14 @@ class BarrierObjects:
     def set_program(self, instructions: Sequence[Instruction]) -> None:
         self.program = instructions
         self.ends = any(one.mnemonic.startswith("mbarrier.inval") for one in instructions)
+
+    def wave_start(self) -> None:
+        """Other CTAs begin. What is told at the end only has been noted."""
+        for known in self.resident.values():
+            known.used.clear()
+            known.safe.clear()
+        self.resident.clear()
+        self.live = None
 
     # -- mbarrier operations
     def operation(self, site: Instruction, threads: Wide, addresses: Wide, operation: str) -> None:
@@ -126,10 +136,10 @@ class BarrierObjects:
             )
         number = self.inits
         self.inits += 1
-        self.objects[address] = BarrierObject(number, address, site, thread, int(self.clocks.epoch[thread]))
+        self.objects[address] = self.resident[address] = BarrierObject(number, address, site, thread, int(self.clocks.epoch[thread]))
         self.sync.own_inits[thread] = self.sync.own_inits.get(thread, 0) | 1 << number
         self.live = None
-        self.shadow.state[address >> PAGE_BITS] |= LIVE
+        self.shadow.state[self.shadow.page(address)] |= LIVE
 
     def _after_end(self, known: BarrierObject, site: Instruction, thread: int, operation: str) -> None:
         if known.ended is None:
@@ -236,7 +246,7 @@ class BarrierObjects:
         self.live = None
         page = known.address >> PAGE_BITS
         if not (self._live_addresses() >> PAGE_BITS == page).any():
-            self.shadow.state[page] &= ~LIVE
+            self.shadow.state[self.shadow.page(known.address)] &= ~LIVE
         users = np.array(list(known.used), np.int64)
         if len(users):
             epochs = np.array([known.used[user][0] for user in users.tolist()], np.int32)
@@ -275,7 +285,7 @@ class BarrierObjects:
     def _live_addresses(self) -> Wide:
         """In rising order, and one behind all."""
         if self.live is None:
-            self.live = np.array([*sorted(known.address for known in self.objects.values() if known.live), 1 << 62], np.int64)
+            self.live = np.array([*sorted(known.address for known in self.resident.values() if known.live), 1 << 62], np.int64)
         return self.live
 
     def overwritten(self, site: Instruction, thread: int, address: int, what: str, write: bool) -> None:

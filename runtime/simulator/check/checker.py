@@ -64,30 +64,32 @@ class HappensBefore(AsynchronousEvents):
     def fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope) -> None:
         self.sync.fence(site, threads, order, scope)
 
-    def meet_blocks(self, site: Instruction, threads: Ints, per_cta: int, barrier: int) -> bool:
-        """All threads of whole CTAs meet at a barrier of their CTA, each at its own: `release`, `named_phase` and `join` in one. False, with nothing
-        done, where that has to be done CTA by CTA."""
-        ctas = self.of.cta[threads[::per_cta]].tolist()
-        for cta in ctas:
-            before = self.named_phases.get((cta, barrier))
-            if before and not (len(before) == 1 and len(before[0].threads) == per_cta):
+    def meet_blocks(self, site: Instruction, first_cta: int, ctas: int, barrier: int) -> bool:
+        """All threads of CTAs meet at a barrier of their CTA, each at its own: `release`, `named_phase` and `join` in one. False, with nothing done,
+        where that has to be done CTA by CTA."""
+        per_cta = self.of.per_cta
+        phases = [(cta, barrier) for cta in range(first_cta, first_cta + ctas)]
+        for phase in phases:
+            before = self.named_phases.get(phase)
+            if before and not isinstance(before, Step) and not (len(before) == 1 and len(before[0].threads) == per_cta):
                 return False
-        epochs = self.clocks.meet(threads, per_cta)
+        first = first_cta * per_cta
+        epochs = self.clocks.meet(first, ctas)
         if epochs is None:
             return False
-        for position, cta in enumerate(ctas):
-            step = Step(site, "arrive", threads[position * per_cta : (position + 1) * per_cta], epochs[position])
-            self.sync.steps.append(step)
-            self.named_phases[cta, barrier] = [step]
+        step = Step(site, "arrive", np.arange(first, first + ctas * per_cta), epochs.reshape(-1), ctas)
+        self.sync.steps.append(step)
+        self.named_phases.update(dict.fromkeys(phases, step))
         return True
 
     def named_phase(self, site: Instruction, cta: int, barrier: int, tokens: Sequence[Token]) -> None:
         """Two groups that share an id must be ordered: otherwise a warp of one may complete the other's phase."""
         arrived = [token for token in tokens if isinstance(token, ReleaseToken)]
-        before = self.named_phases.get((cta, barrier))
+        last = self.named_phases.get((cta, barrier))
         self.named_phases[cta, barrier] = arrived
-        if not before:
+        if not last:
             return
+        before = [last.of_cta(cta, self.of.per_cta)] if isinstance(last, Step) else last
         old = {int(warp) for token in before for warp in np.unique(self.of.warp[token.threads])}
         cluster = cta // self.of.cluster_size
         for token in arrived:
@@ -153,9 +155,6 @@ class HappensBefore(AsynchronousEvents):
         self.not_modelled.setdefault(reason, site)
 
     # -- life
-    def cta_start(self, cta: int) -> None:
-        """A CTA starts: nothing is known of it until a thread of it synchronises with somebody."""
-
     def thread_exit(self, site: Instruction, threads: Ints) -> None:
         self.peers.exit(site, threads)
 

@@ -68,15 +68,33 @@ class Clocks:
         self.agent_cluster: Wide = np.concatenate([[-1], numbering.cluster])
         self.agent_cta: Wide = np.concatenate([[-1], numbering.cta])
         self.rows_of: list[Rows | None] = [{}]
-        """For each clock number its rows by cluster; number 0 knows nothing. None: free."""
+        """For each clock number its rows by cluster; number 0 knows nothing. None: free, or as `alone` says."""
+        self.alone = np.full(64, -1, np.int64)
+        """By clock number: the cluster of those that know only of their own one and whose rows are taken from the table when somebody asks; else -1."""
+        self.taken: list[int] = []
+        """Those of them whose rows were taken."""
         self.free: list[int] = []
         self.joined: dict[tuple[int, int, int], int] = {}
         self.fenced: dict[tuple[int, str, int], int] = {}
         self.unions: dict[tuple[int, ...], Knowledge] = {}
+        self.resident = slice(0, count)
+        """The threads of the wave: nobody asks what those before them know."""
+        self.told = np.zeros(numbering.geometry.ctas, np.int32)
+        """By CTA an epoch up to which each of its threads knows of all the others, at least."""
+        self.all_told = 0
+        """The lowest of them in the wave."""
         self.generation = 0
         """Counts sweeps and compactions: clock and fact numbers kept elsewhere are valid within one generation."""
 
     # -- the table
+    def rows(self, number: int) -> Rows:
+        """What a clock knows, by cluster; not to be changed."""
+        found = self.rows_of[number]
+        if found is None and self.alone[number] >= 0:
+            found = self.rows_of[number] = {int(self.alone[number]): self.table[:, number, 1:].copy()}
+            self.taken.append(number)
+        return found or {}
+
     def _new_clock(self, rows: Rows, cluster: int) -> int:
         if self.free:
             number = self.free.pop()
@@ -90,6 +108,7 @@ class Clocks:
             number = len(self.rows_of)
             self.rows_of.append(rows)
         own = rows.get(cluster)
+        self.alone[number] = -1
         self.table[:, number, 0] = NOBODY
         self.table[:, number, 1:] = 0 if own is None else own
         return number
@@ -100,6 +119,9 @@ class Clocks:
         grown = np.zeros((VIEWS, max(2 * have, have + more), self.width + 1), np.int32)
         grown[:, :have] = self.table[:, :have]
         self.table = grown
+        alone = np.full(grown.shape[1], -1, np.int64)
+        alone[:have] = self.alone[:have]
+        self.alone = alone
 
     def _take(self, count: int) -> Wide:
         """Numbers for that many new clocks, whose rows the caller fills in."""
@@ -114,21 +136,38 @@ class Clocks:
         return np.array(numbers, np.int64)
 
     def _sweep(self) -> None:
-        """Frees clocks that no thread holds. Memo tables may name them, so they are emptied."""
-        live = set(np.unique(self.clock).tolist())
-        self.free = [number for number in range(1, len(self.rows_of)) if number not in live]
+        """Frees clocks that no thread of the wave holds."""
+        live = np.zeros(len(self.rows_of), np.bool_)
+        live[0] = True
+        live[self.clock[self.resident]] = True
+        self.free = np.flatnonzero(~live).tolist()
+        self.alone[self.free] = -1
         for number in self.free:
             self.rows_of[number] = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """Empties the memo tables, since some clocks that they may name are no longer what they were."""
         self.joined.clear()
         self.fenced.clear()
         self.unions.clear()
         self.generation += 1
 
+    def wave_start(self, first_cta: int, ctas: int) -> None:
+        """Only `ctas` CTAs run, from `first_cta` on. Those before have ended: what others know of them stays, what they knew does not."""
+        first = first_cta * self.of.per_cta
+        self.resident, self.all_told = slice(first, first + ctas * self.of.per_cta), 0
+        self.clock[:first] = 0
+        self.fact[:first] = 0
+        self.lanes.restart()
+
     # -- questions
     def all_known(self, threads: Wide, marks: Wide, agents: Wide, one_cluster: bool, view: int = HB) -> bool:
         """Whether what `marks` name are threads' accesses, or none, that the clocks of `threads` (one for each, or one) know of in a view.
         `agents`: of the marks. `one_cluster`: all are of the same. False may also mean that a closer look is needed."""
-        of = self.of
+        of, epochs = self.of, marks.astype(np.int32)
+        if self.all_told and one_cluster and view == HB and int(epochs.max()) <= self.all_told:
+            return True
         columns = agents if of.clusters == 1 else self.agent_column.take(agents)
         numbers = self.clock[threads]
         lowest = int(numbers[0]) if len(numbers) == 1 else int(numbers.min())
@@ -136,7 +175,7 @@ class Clocks:
             limits = self.table[view, lowest].take(columns)
         else:
             limits = self.table[view].reshape(-1).take(numbers * (self.width + 1) + columns)
-        if not (limits >= marks.astype(np.int32)).all():
+        if not (limits >= epochs).all():
             return False
         if one_cluster or of.clusters == 1:
             return True
@@ -144,8 +183,7 @@ class Clocks:
 
     def clock_knows(self, number: int, other: int, epoch: int) -> bool:
         """Whether a clock, whoever holds it, knows of a thread of its cluster, or of another one, up to `epoch`."""
-        rows = self.rows_of[number]
-        row = rows.get(int(self.of.cluster[other])) if rows else None
+        row = self.rows(number).get(int(self.of.cluster[other]))
         return row is not None and bool(row[HB, self.of.column[other]] >= epoch)
 
     def knows(self, view: int | Wide, threads: Wide, other: Wide, epochs: Ints) -> Bools:
@@ -169,8 +207,7 @@ class Clocks:
         result[rest] = same
         if of.clusters > 1:
             for i in rest[(~same) & (of.cluster[t] != of.cluster[u])].tolist():
-                rows = self.rows_of[self.clock[threads[i]]]
-                row = rows.get(int(of.cluster[other[i]])) if rows else None
+                row = self.rows(int(self.clock[threads[i]])).get(int(of.cluster[other[i]]))
                 one = view[i] if isinstance(view, np.ndarray) else view
                 result[i] = row is not None and row[one, of.column[other[i]]] >= epochs[i]
         return result
@@ -200,7 +237,7 @@ class Clocks:
         facts: Facts | None = None
         first = True
         for number in distinct(self.clock[threads]):
-            mine = self.rows_of[number] or {}
+            mine = self.rows(number)
             rows = dict(mine) if first else {c: np.minimum(rows[c], mine[c]) for c in rows if c in mine}
             first = False
         for number in distinct(self.fact[threads]):
@@ -230,7 +267,7 @@ class Clocks:
                 facts = facts | Facts(started=1 << cta)
         token = ReleaseToken(site, threads, epochs, ctas, scope, facts)
         numbers, fact_numbers = self.clock[threads], self.fact[threads]
-        bases = {number: self.rows_of[number] or {} for number in distinct(numbers)}
+        bases = {number: self.rows(number) for number in distinct(numbers)}
         sets = {number: self.facts.sets[number] for number in distinct(fact_numbers)}
         bridges = self.bridge[:, threads] if self.any_bridge else None
         token.snapshot = Snapshot(
@@ -240,33 +277,46 @@ class Clocks:
         self.epoch[threads] = epochs + 1
         return token
 
-    def meet(self, threads: Wide, per_cta: int) -> Ints | None:
-        """All threads of several CTAs, each a cluster of its own, meet at their CTA's barrier: what `release` and `join` do for each CTA, for all
-        at once. Gives the epochs that were released, a row for each CTA; None, with nothing done, where the threads of a CTA do not all know
-        the same, or something has to be looked at more closely."""
-        of = self.of
-        if of.cluster_size != 1 or self.any_bridge or self.lanes.any or len(distinct(self.fact[threads])) > 1:
+    def meet(self, first: int, ctas: int) -> Ints | None:
+        """All threads of `ctas` CTAs, from thread `first` on, each CTA a cluster of its own, meet at their CTA's barrier: what `release` and `join`
+        do for each CTA, for all at once. Gives the epochs that were released, a row for each CTA; None, with nothing done, where the threads of a
+        CTA do not all know the same, or something has to be looked at more closely."""
+        of, per_cta = self.of, self.of.per_cta
+        threads = slice(first, first + ctas * per_cta)
+        facts = self.fact[threads]
+        if of.cluster_size != 1 or self.any_bridge or self.lanes.any or (facts != facts[0]).any():
             return None
         held = self.clock[threads].reshape(-1, per_cta)
-        columns = of.column[threads].reshape(-1, per_cta)
-        if (held != held[:, :1]).any() or (columns != np.arange(per_cta)).any():
+        if (held != held[:, :1]).any():
             return None
-        old, clusters = held[:, 0], of.cluster[threads[::per_cta]].tolist()
-        if any(
-            rows and (len(rows) > 1 or cluster not in rows)
-            for cluster, rows in zip(clusters, map(self.rows_of.__getitem__, old), strict=True)
-        ):
-            return None
-        epochs = self.epoch[threads].reshape(-1, per_cta)
-        rows = self.table[:, old, 1:]
-        np.maximum(rows[HB], epochs, out=rows[HB])
-        numbers = self._take(len(old))
-        self.table[:, numbers, 0] = NOBODY
-        self.table[:, numbers, 1:] = rows
-        for position, (number, cluster) in enumerate(zip(numbers.tolist(), clusters, strict=True)):
-            self.rows_of[number] = {cluster: rows[:, position]}
-        self.clock[threads] = np.repeat(numbers, per_cta)
+        old, cluster = held[:, 0].copy(), first // per_cta
+        if (self.alone[old] < 0).any():
+            known = [self.rows(number) for number in old.tolist()]
+            if any(rows and (len(rows) > 1 or cta not in rows) for cta, rows in enumerate(known, cluster)):
+                return None
+        # Nobody else holds a CTA's clock, so it changes where it stands. It knows nothing of others, and less of the own threads than they tell now;
+        # views but the first hold nothing while there are no fences.
+        if (old == 0).any():
+            new = np.flatnonzero(old == 0)
+            old[new] = self._take(len(new))
+            self.table[:, old[new], 0] = NOBODY
+            self.table[:, old[new], 1:] = 0
+            self.clock[threads] = np.repeat(old, per_cta)
+        if (self.alone[old] < 0).any():
+            self.alone[old] = np.arange(cluster, cluster + ctas)
+            for number in old.tolist():
+                self.rows_of[number] = None
+        if self.joined or self.fenced or self.unions:
+            self._forget()
+        epochs: Ints = self.epoch[threads].reshape(-1, per_cta)
+        self.table[HB, old, 1:] = epochs
+        for number in self.taken:
+            if self.alone[number] >= 0:
+                self.rows_of[number] = None
+        self.taken.clear()
         self.epoch[threads] += 1
+        self.told[cluster : cluster + ctas] = epochs.min(axis=1)
+        self.all_told = int(self.told[self.resident.start // per_cta : self.resident.stop // per_cta].min())
         return epochs
 
     def select(self, token: ReleaseToken, keep: Bools) -> ReleaseToken:
@@ -316,7 +366,7 @@ class Clocks:
         found = self.joined.get(key)
         if found is not None:
             return found
-        mine = self.rows_of[number] or {}
+        mine = self.rows(number)
         theirs = whole.rows()
         if not mine or whole.includes(mine):
             rows, gained = theirs, True
@@ -373,7 +423,7 @@ class Clocks:
             return found
         rows: Rows = {}
         changed = False
-        for other, row in (self.rows_of[number] or {}).items():
+        for other, row in (self.rows(number)).items():
             new = row.copy()
             if cta < 0:
                 for view in views:
@@ -424,6 +474,6 @@ class Clocks:
         key = tuple(-number - 1 for number in numbers)
         found = self.unions.get(key)
         if found is None:
-            found = self.unions[key] = combine([Knowledge(self.rows_of[number] or {}, NOTHING) for number in numbers])
+            found = self.unions[key] = combine([Knowledge(self.rows(number), NOTHING) for number in numbers])
         cluster = int(self.of.cluster[group[0]])
         self.clock[group] = self._join_clock(numbers[-1], found, cluster)

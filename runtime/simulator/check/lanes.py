@@ -65,6 +65,12 @@ class LaneKnowledge:
         self.even: Bools = np.ones(warps, np.bool_)
         """Warps whose lanes all know the same."""
 
+    def restart(self) -> None:
+        """Other threads begin: what those knew that have ended is no longer asked for."""
+        if self.any:
+            self.epochs = np.zeros_like(self.epochs)
+            self.used[:], self.even[:], self.any = False, True, False
+
     def knows(self, views: Wide, threads: Wide, others: Wide, epochs: Ints) -> Bools:
         """For each i whether `threads[i]` knows of `others[i]` as a lane of its own warp."""
         of = self.of

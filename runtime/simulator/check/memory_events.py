@@ -24,7 +24,7 @@ from fa4dsl.runtime.simulator.check.tiles import Tiles
 from fa4dsl.runtime.simulator.check.token import Knowledge, ReleaseToken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import numpy.typing as npt
 
@@ -50,12 +50,13 @@ class MemoryEvents:
         self.operations: list[Operation] = []
         self.multicasts: dict[tuple[int, int], Knowledge] = {}
         """What the completion of a multicast (by serial of its token) tells in each CTA."""
-        self.named_phases: dict[tuple[int, int], list[ReleaseToken] | list[Step]] = {}
+        self.named_phases: dict[tuple[int, int], Sequence[ReleaseToken] | Step] = {}
+        """By CTA and barrier who arrived in the last phase; a step may be that of many CTAs."""
         self._conflict_keys: set[tuple[int, int, bool, bool, bool, bool]] = set()
         stride = max(geometry.shared_stride, 1)
         self.stride = stride
         self.spaces: dict[Space, SpaceCheck] = {
-            "shared": SpaceCheck("shared", stride * geometry.ctas, stride, self.clocks, self._conflict),
+            "shared": SpaceCheck("shared", stride * (geometry.wave_ctas or geometry.ctas), stride, self.clocks, self._conflict),
             "global": SpaceCheck("global", geometry.global_bytes, stride, self.clocks, self._conflict),
         }
         self.observations = Observations(self.sync)
@@ -70,6 +71,17 @@ class MemoryEvents:
         """By thread: the map, written by the kernel, that its next tensor copy reads."""
         self.first_operation = self.of.count + 1
         self.finished = False
+
+    # -- life
+    def wave_start(self, first_cta: int, ctas: int) -> None:
+        """What is kept of shared memory, of its barriers and of what threads know is of the CTAs that run: those before `first_cta` have ended."""
+        self.clocks.wave_start(first_cta, ctas)
+        if first_cta:
+            self.spaces["shared"].shadow.restart(first_cta * self.stride)
+            self.barriers.wave_start()
+            self.observations.wave_start()
+            self.sync.wave_start()
+            self.named_phases.clear()
 
     # -- bookkeeping
     def _site(self, site: Instruction) -> int:

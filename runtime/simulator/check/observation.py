@@ -29,6 +29,11 @@ class Observations:
         self.flags: dict[tuple[Instruction, Instruction], tuple[int, int]] = {}
         """Pairs of such a store and a load that saw it, with their threads: a flag that orders nothing, for mends."""
 
+    def wave_start(self) -> None:
+        """Other CTAs begin: the shared memory of those before is gone."""
+        self.tokens["shared"].clear()
+        self._plain = {place: store for place, store in self._plain.items() if place[0] != "shared"}
+
     def strong(
         self, site: Instruction, threads: Ints, space: Space, addresses: npt.NDArray[np.int64], access: Access, order: Order, scope: Scope
     ) -> None:

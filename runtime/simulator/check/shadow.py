@@ -94,10 +94,11 @@ class Granules:
 
 
 class Shadow:
-    """Pages of granules, and their state."""
+    """Pages of granules, and their state, for `size` bytes from address `base` on (a multiple of the page)."""
 
     def __init__(self, size: int) -> None:
         pages = (size >> PAGE_BITS) + 2
+        self.base = 0
         self.first = np.zeros(pages, np.int64)
         """Row of each page's first granule."""
         self.state = np.full(pages, 1 << COARSEST, np.int64)
@@ -122,6 +123,8 @@ class Shadow:
     # -- from addresses to rows
     def locate(self, addresses: Wide, size: int) -> Granules:
         """The granules of accesses of `size` bytes each, of which there is at least one."""
+        if self.base:
+            addresses = addresses - self.base
         low = size | int(addresses[0] if len(addresses) == 1 else np.bitwise_or.reduce(addresses))
         finest = min((low & -low).bit_length() - 1, COARSEST)
         if size > 1 << COARSEST or low & size - 1:
@@ -223,7 +226,7 @@ class Shadow:
         """First byte of a granule."""
         page = int(self.owner[row // BLOCK])
         shift = (int(self.state[page]) & SHIFTS).bit_length() - 1
-        return (page << PAGE_BITS) + (row - int(self.first[page]) << shift)
+        return self.base + (page << PAGE_BITS) + (row - int(self.first[page]) << shift)
 
     def first_address(self, granules: Granules) -> int:
         """Of the first granule."""
@@ -237,13 +240,35 @@ class Shadow:
         """First bytes of granules."""
         pages = self.owner[rows // BLOCK]
         shifts = SHIFT_OF[self.state[pages] & SHIFTS]
-        found: Wide = (pages << PAGE_BITS) + ((rows - self.first[pages]) << shifts)
+        found: Wide = self.base + (pages << PAGE_BITS) + ((rows - self.first[pages]) << shifts)
         return found
+
+    def page(self, address: int) -> int:
+        """Where a byte's page has its `state`."""
+        return address - self.base >> PAGE_BITS
 
     def note(self, granules: Granules, flag: int) -> None:
         """Sets a state bit of the pages."""
         if not granules.every & flag:
             self.state[granules.pages] |= flag
+
+    def restart(self, base: int) -> None:
+        """Forgets all accesses: the rows stand for other bytes from now on, from address `base` on. Pages keep the sizes of their granules, since
+        what comes is likely to be accessed as what was."""
+        self.base = base
+        pages = np.flatnonzero(self.state & (WRITTEN | READ))
+        if len(pages):
+            begin, count = self.first[pages], np.int64(PAGE) >> SHIFT_OF[self.state[pages] & SHIFTS]
+            order = np.argsort(begin, kind="stable")
+            begin, end = begin[order], (begin + count)[order]
+            gaps = np.flatnonzero(begin[1:] != end[:-1])
+            starts, ends = begin[np.append(0, gaps + 1)].tolist(), end[np.append(gaps, -1)].tolist()
+            for row in (self.writer, self.writer_info, self.reader, self.reader_info):
+                for start, stop in zip(starts, ends, strict=True):
+                    row[start:stop] = 0
+        self.state &= ~(WRITTEN | READ | LIVE)
+        self.writers, self.readers = AgentLists(len(self.writer)), AgentLists(len(self.writer))
+        self.wide_writers = True
 
     # -- pages
     @staticmethod
@@ -253,7 +278,7 @@ class Shadow:
 
     def _prepare(self, pages: Wide, finest: int) -> None:
         """Gives rows to new pages, and splits granules larger than 1 << `finest` bytes."""
-        different = np.unique(pages)
+        different = np.unique(pages[np.append(True, pages[1:] != pages[:-1])])
         states = self.state[different]
         for shift in range(finest + 1, COARSEST + 1):
             coarse = states & SHIFTS == 1 << shift

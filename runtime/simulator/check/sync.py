@@ -18,7 +18,7 @@ from fa4dsl.runtime.simulator.check.numbering import SCOPES
 from fa4dsl.runtime.simulator.check.token import Knowledge, ReleaseToken, combine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 RELEASES = ("release", "acq_rel", "sc")
 ACQUIRES = ("acquire", "acq_rel", "sc")
+
+STEPS = 50_000
+"""How many steps, each of one group of threads, are kept for explanations."""
 
 
 @dataclass
@@ -54,6 +57,35 @@ class Step:
     kind: str
     threads: Wide
     epochs: Ints
+    groups: int = 1
+    """CTAs whose threads follow each other here, where each of them took this step by itself."""
+
+    def of_cta(self, cta: int, per_cta: int) -> Step:
+        """The part of a CTA."""
+        if self.groups == 1:
+            return self
+        begin = cta * per_cta - int(self.threads[0])
+        return Step(self.site, self.kind, self.threads[begin : begin + per_cta], self.epochs[begin : begin + per_cta])
+
+
+class Steps:
+    """The latest steps, oldest first."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Step] = deque()
+        self._groups = 0
+
+    def append(self, step: Step) -> None:
+        self._kept.append(step)
+        self._groups += step.groups
+        while self._groups - self._kept[0].groups >= STEPS:
+            self._groups -= self._kept.popleft().groups
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._kept)
+
+    def __reversed__(self) -> Iterator[Step]:
+        return reversed(self._kept)
 
 
 class Synchronisation:
@@ -63,7 +95,7 @@ class Synchronisation:
         self.of = numbering
         self.clocks = clocks
         self.missed: deque[MissedEdge] = deque(maxlen=20_000)
-        self.steps: deque[Step] = deque(maxlen=50_000)
+        self.steps = Steps()
         self.published: list[ReleaseToken | None] = [None]
         self.published_of = np.zeros((4, numbering.count), np.int64)
         """By scope and thread: number in `published` of the last release fence of at least that scope."""
@@ -231,6 +263,10 @@ class Synchronisation:
             if not inside.all():
                 rest.append((waiting[~inside], token, observed, seen))
         self.pending = rest
+
+    def wave_start(self) -> None:
+        """Other threads begin. Those that observed something without an acquire have ended."""
+        self.pending.clear()
 
     def init_fence(self, site: Instruction, threads: Wide) -> None:
         for thread in threads.tolist():

@@ -104,7 +104,7 @@ def _named(
         if form != "arrive":
             barrier.waiting.append(Waiting(instruction, numbers, out, reduction))
 
-    whole_block = form == "sync" and count is None and machine.measures is None
+    whole_block = form == "sync" and count is None and machine.measures is None and grid.stride == grid.threads_per_cta
     aligned = instruction.name == "bar" or "aligned" in instruction.modifiers
     apart = LanesApart(machine.barriers, arrive, form == "arrive")
 
@@ -123,7 +123,15 @@ def _named(
                 not barriers.named
                 and int(ids.max()) == int(ids.min()) <= 15
                 and not (machine.key[ready] == machine.EXITED).any()
-                and (checker is None or checker.meet_blocks(instruction, grid.event_thread[ready], grid.stride, int(ids[0])))
+                and (
+                    checker is None
+                    or checker.meet_blocks(
+                        instruction,
+                        grid.first_cta + ready.start // grid.stride,
+                        (ready.stop - ready.start) // grid.stride,
+                        int(ids[0]),
+                    )
+                )
             ):
                 if ready is threads:
                     return pc + 1

@@ -1,0 +1,80 @@
+"""Split-K decode attention: fa4dsl's kernel beside Triton, cuDNN, FlashAttention and FlashInfer.
+
+    python benchmarks/decode.py prepare FOLDER                  # where MLIR is installed: compiles every variant
+    python benchmarks/decode.py run FOLDER [options of the peers' script, such as --shapes quick --only fa4dsl,triton]
+    python benchmarks/decode.py table JSON                      # prints fa4dsl/kernels/decode_measured.py from a run's --json
+
+`run` needs a GPU and torch; it is `peers/decode_peers.py`, which measures everything in one run by CUDA graphs, the KV cache in HBM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+PEERS = Path(__file__).resolve().parent / "peers" / "decode_peers.py"
+GROUPS = (4, 8)
+STAGES = (2, 3, 6)
+
+
+def variants() -> list[tuple[int, int, int, int, int]]:
+    """(group, P, clusters, stages, dependent) of every kernel that is measured."""
+    found = []
+    for group, partitions, stages in product(GROUPS, (1, 2, 4, 8, 16), STAGES):
+        for clusters in (1, 2, 4, 8) if partitions > 1 else (1,):
+            found += [(group, partitions, clusters, stages, dependent) for dependent in ((0, 1) if clusters <= 2 else (0,))]
+    return found
+
+
+def prepare(folder: Path, share: tuple[int, int]) -> None:
+    from fa4dsl.kernels.decode_config import DecodeConfig
+    from fa4dsl.kernels.splitk_decode import splitk_decode
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for group, partitions, clusters, stages, dependent in variants()[share[0] :: share[1]]:
+        config = DecodeConfig(partitions, group, stages=stages, clusters=clusters, dependent=bool(dependent))
+        splitk_decode.bind(c=config).artifact.save(folder / f"decode_g{group}_p{partitions}_c{clusters}_s{stages}_d{dependent}.fa4")
+
+
+def table(measured: Path) -> str:
+    """The text of fa4dsl/kernels/decode_measured.py: for each shape the fastest variant without programmatic dependent launch."""
+    lines = []
+    for line in measured.read_text().splitlines():
+        record = json.loads(line)
+        if record.get("peer") == "fa4dsl" and record["ok"]:
+            partitions, clusters, stages, _ = map(int, re.findall(r"\d+", record["note"]))
+            group, units = record["hq"] // record["hkv"], record["b"] * record["hkv"]
+            lines.append(f"    ({group}, {units}, {record['s']}): ({partitions}, {clusters}, {stages}, {record['us']:.2f}),")
+    head = """\"\"\"The fastest variants of split-K decode attention on an H200; printed by ``benchmarks/decode.py table``.\"\"\"
+
+MEASURED: dict[tuple[int, int, int], tuple[int, int, int, float]] = {
+"""
+    tail = """}
+\"\"\"(G, sequences x key heads, keys) at a depth of 128: P, clusters, stages, and the microseconds of a launch with the keys in HBM.\"\"\"
+"""
+    return head + "\n".join(lines) + "\n" + tail
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("prepare", "run", "table"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--share", default="0/1", help="prepare: only every n-th kernel, from number i on, as i/n")
+    options, rest = parser.parse_known_args()
+    if options.action == "prepare":
+        first, of = map(int, options.share.split("/"))
+        prepare(options.folder, (first, of))
+        return 0
+    if options.action == "table":
+        print(table(options.folder), end="")
+        return 0
+    return subprocess.run([sys.executable, "-P", str(PEERS), "--ours", str(options.folder), *rest], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
