@@ -9,7 +9,11 @@ each) four u32, all zero where the thread does not wait:
 
 An mbarrier is tried `ATTEMPTS` times first, so that a wait that is soon over writes nothing; then the thread writes its record, waits on, and clears it.
 Barriers of CTA, names and cluster cannot be tried: lane 0 of each warp writes its record in front of them and clears it behind. All other kernels are left
-as they are. The mbarrier's word is read by an ordinary load, which PTX calls undefined: the reading is the debugger's, not the program's.
+as they are.
+
+The mbarrier's word is read by an ordinary load, which PTX calls undefined: the reading is the debugger's, not the program's. On Hopper the load sees what
+memory holds, and the unit that executes mbarrier operations keeps the words of some twenty barriers to itself (observed). So as many others are
+tested first, which the kernel has for nothing else.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from fa4dsl.passes.dialect.build import op
 from fa4dsl.passes.kernel import KernelInfo, fa4_operations, kernels, role_of
 from fa4dsl.passes.locations import location_of
+from fa4dsl.passes.place_shared_memory import place_shared_memory
 from fa4dsl.passes.rewriting import Rewriter
 from fa4dsl.runtime.manifest import WAIT_RECORDS, Wait, WaitKind
 
@@ -31,13 +36,18 @@ ATTRIBUTE = "fa4.debug_waits"
 ATTEMPTS = 32
 """Tries of an mbarrier before its wait is recorded. `try_wait` itself suspends the thread for a time that the hardware chooses."""
 RECORD_BYTES = 16
+OTHERS = 64
+"""Barriers that are tested so that the one in question is written back to memory; 32 were enough on an H200."""
 KINDS: dict[str, WaitKind] = {"mbarrier_wait": "mbarrier", "block_sync": "block", "named_barrier_sync": "named", "cluster_wait": "cluster"}
 
 
 def record_waits(module: ir.Module) -> None:
-    for function in kernels(module):
-        if ATTRIBUTE in function.attributes and "fa4.waits" not in function.attributes:
-            _instrument(function)
+    """Raises C025 where the barriers that it adds no longer fit in shared memory."""
+    wanted = [function for function in kernels(module) if ATTRIBUTE in function.attributes and "fa4.waits" not in function.attributes]
+    for function in wanted:
+        _instrument(function)
+    if wanted:
+        place_shared_memory(module)
 
 
 def waits_of(function: ir.Operation) -> tuple[Wait, ...] | None:
@@ -55,11 +65,13 @@ def _instrument(function: ir.Operation) -> None:
     info = KernelInfo.of(function)
     records = _add_parameter(function)
     found: list[Wait] = []
-    for number, operation in enumerate(fa4_operations(function, *KINDS), start=1):
+    waits = list(fa4_operations(function, *KINDS))
+    others = _add_barriers(function) if any(operation.name == "fa4.mbarrier_wait" for operation in waits) else None
+    for number, operation in enumerate(waits, start=1):
         found.append(_described(operation))
         rewriter = Rewriter(operation)
         if operation.name == "fa4.mbarrier_wait":
-            _recorded_wait(rewriter, info, records, number)
+            _recorded_wait(rewriter, info, records, others, number)
         else:
             _recorded_barrier(rewriter, info, records, number)
     texts = [
@@ -82,6 +94,19 @@ def _add_parameter(function: ir.Operation) -> ir.Value:
     function.attributes["fa4.parameters"] = ir.ArrayAttr.get([*listed, ir.Attribute.parse(own)])
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([argument.type for argument in entry.arguments], []))
     return records
+
+
+def _add_barriers(function: ir.Operation) -> ir.Value:
+    """The barriers that are tested for the others' sake; nobody arrives at them. They are initialised where the kernel's own are."""
+    from mlir import ir
+
+    own = next(iter(fa4_operations(function, "mbarrier_init")))
+    first = function.regions[0].blocks[0].operations[0]
+    description = {"name": "wait_records.others", "count": OTHERS, "arrivals": 1, "scope": "cta"}
+    with ir.InsertionPoint(first):
+        made = op("mbarrier_alloc", [], description, loc=own.location, ip=ir.InsertionPoint(first))
+    op("mbarrier_init", [made.results[0]], loc=own.location, ip=ir.InsertionPoint(own))
+    return made.results[0]
 
 
 def _listed(parameter: Any) -> ir.Attribute:
@@ -159,7 +184,27 @@ def _clear(rewriter: Rewriter, slot: ir.Value) -> None:
     _write(rewriter, slot, [rewriter.constant(0)] * 4)
 
 
-def _recorded_wait(rewriter: Rewriter, info: KernelInfo, records: ir.Value, number: int) -> None:
+def _write_back(rewriter: Rewriter, others: ir.Value) -> None:
+    """Tests every other barrier once."""
+    loop = rewriter.create("scf.while", [rewriter.constant(0)], ["i32"], regions=2)
+    first = loop.regions[0].blocks.append(rewriter.type("i32"), arg_locs=[rewriter.location])
+    with rewriter.inside(first):
+        index = first.arguments[0]
+        op(
+            "mbarrier_test",
+            [others, index, rewriter.constant(0)],
+            {"order": "acquire", "scope": "cta", "suspend": False},
+            loc=rewriter.location,
+            ip=rewriter.ip,
+        )
+        following = rewriter.add(index, rewriter.constant(1))
+        rewriter.create("scf.condition", [rewriter.compare(6, following, rewriter.constant(OTHERS)), following])
+    second = loop.regions[1].blocks.append(rewriter.type("i32"), arg_locs=[rewriter.location])
+    with rewriter.inside(second):
+        rewriter.create("scf.yield", [second.arguments[0]])
+
+
+def _recorded_wait(rewriter: Rewriter, info: KernelInfo, records: ir.Value, others: ir.Value | None, number: int) -> None:
     """The wait behind a loop that tries a number of times; records stand around it where that was not enough."""
     barrier, index, parity = rewriter.operation.operands
     order = {name: rewriter.attribute(name) for name in ("order", "scope")}
@@ -179,6 +224,8 @@ def _recorded_wait(rewriter: Rewriter, info: KernelInfo, records: ir.Value, numb
     def body() -> None:
         slot = _slot(rewriter, info, records)
         address = rewriter.mbarrier_address(barrier, index)
+        if others is not None:
+            _write_back(rewriter, others)
         state = op("load", [address], {"order": "volatile"}, results=["i64"], loc=rewriter.location, ip=rewriter.ip).results[0]
         low = rewriter.value("arith.trunci", [state], "i32")
         high = rewriter.value("arith.trunci", [rewriter.value("arith.shrui", [state, rewriter.constant(32, "i64")], "i64")], "i32")

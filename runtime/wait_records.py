@@ -5,9 +5,9 @@ written once its wait takes long; its word is the barrier's state at that moment
 each warp writes one for its warp.
 
 An mbarrier's word is opaque by PTX's word. `BarrierWord` reads it as ptxas itself does: the code it makes of `mbarrier.init` and `mbarrier.pending_count` for
-sm_90a shows arrivals expected (bits 1 to 20) and still pending (bits 43 to 62), both as 2^20 less the count. That bit 63 is the phase's parity and bits 21
-to 42 hold the transaction count follows from what is left and from a counter whose overflow ends a phase; nothing says so. The simulator keeps its
-barriers elsewhere: its word holds nothing, and its own report tells more.
+sm_90a shows arrivals expected (bits 1 to 20) and still pending (bits 43 to 62), both as 2^20 less the count. The phase's parity (bit 63) and the
+transaction count (bits 21 to 41, in two's complement, below 0 while bytes are outstanding) were observed on an H200. The simulator keeps its barriers
+elsewhere: its word holds nothing, and its own report tells more.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ SHOWN = 48
 """Rows of a table."""
 
 _COUNT = 1 << 20
-_TRANSACTIONS = 22
+_TRANSACTIONS = 21
 
 
 @dataclass(frozen=True)
 class BarrierWord:
-    """An mbarrier's 64 bits, read as described above: observed and inferred, documented nowhere."""
+    """An mbarrier's 64 bits, read as described above: observed, documented nowhere."""
 
     word: int
 
@@ -55,14 +55,14 @@ class BarrierWord:
 
     @property
     def parity(self) -> int:
-        """Of the current, incomplete phase. Inferred."""
+        """Of the current, incomplete phase."""
         return self.word >> 63
 
     @property
-    def transactions(self) -> int:
-        """The transaction count as the bits stand, two's complement: 0 where no bytes are outstanding. Inferred."""
+    def outstanding(self) -> int:
+        """Bytes that the current phase still waits for; below 0 where more came than were expected."""
         bits = self.word >> 21 & (1 << _TRANSACTIONS) - 1
-        return bits - (1 << _TRANSACTIONS) if bits >> (_TRANSACTIONS - 1) else bits
+        return (1 << _TRANSACTIONS) - bits if bits >> (_TRANSACTIONS - 1) else -bits
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def table(records: Sequence[WaitRecord]) -> list[str]:
 def _state(word: BarrierWord | None) -> str:
     if word is None:
         return "-"
-    return f"{word.pending} of {word.expected} arrivals pending, phase parity {word.parity}, transactions {word.transactions}"
+    return f"{word.pending} of {word.expected} arrivals pending, phase parity {word.parity}, {word.outstanding} bytes outstanding"
 
 
 def _ranges(numbers: Sequence[int]) -> str:

@@ -265,9 +265,9 @@ def splitk_decode(
                 page = tile * KEYS // c.page
                 place = (pages[sequence * pages_of_row + page], head, tile * KEYS - page * c.page, 0, 0)
             with keys.fill() as slot:
-                k.load(slot.tile, place)
+                k.load(slot.tile, place, cache="evict_first")
             with values.fill() as slot:
-                v.load(slot.tile, place)
+                v.load(slot.tile, place, cache="evict_first")
 
     block.sync()
     merged = (parts, statistics)

@@ -54,7 +54,7 @@ os._exit(0)
     assert "R077" in printed and rows, printed
     # The state as observed: 1 of the 3 arrivals is missing, in the phase of parity 0, without bytes.
     assert all(row[:3] == ["0-3", "0-63", "0-1"] for row in rows), printed
-    assert "mbarrier ready[1]" in printed and "1 of 3 arrivals pending, phase parity 0, transactions 0" in printed, printed
+    assert "mbarrier ready[1]" in printed and "1 of 3 arrivals pending, phase parity 0, 0 bytes outstanding" in printed, printed
     assert "block barrier" in printed, printed
 
 

@@ -132,10 +132,11 @@ def word(expected: int, pending: int, parity: int = 0) -> int:
 def test_an_mbarriers_word() -> None:
     for expected, pending, parity in ((1, 1, 0), (3, 1, 1), (1024, 1000, 0), ((1 << 20) - 1, 7, 1)):
         found = BarrierWord(word(expected, pending, parity))
-        assert (found.expected, found.pending, found.parity, found.transactions) == (expected, pending, parity, 0)
-    assert (
-        BarrierWord(word(1, 1) | 512 << 21).transactions == 512 and BarrierWord(word(1, 1) | ((1 << 22) - 512) << 21).transactions == -512
-    )
+        assert (found.expected, found.pending, found.parity, found.outstanding) == (expected, pending, parity, 0)
+    # As an H200 had them: 3 expected of which 2 have come; the next phase, with one of 3 left and 256 bytes.
+    observed = [BarrierWord(bits) for bits in (0x7FFFF800001FFFFA, 0xFFFFFBFFE01FFFFA)]
+    assert [(item.expected, item.pending, item.parity, item.outstanding) for item in observed] == [(3, 1, 0, 0), (3, 1, 1, 256)]
+    assert BarrierWord(word(1, 1) | 512 << 21).outstanding == -512 and BarrierWord(word(1, 1) | ((1 << 21) - 512) << 21).outstanding == 512
 
 
 def test_ptxas_still_lays_the_word_out_so() -> None:
@@ -175,7 +176,7 @@ def test_records_of_a_gpu() -> None:
     found = decode(words, manifest, hardware=True)
     assert [(item.cta, item.first, item.last, item.parity) for item in found] == [(1, 0, 2, 1), (2, 7, 7, 1)]
     assert found[0].word is not None and found[0].word.pending == 1
-    assert "1 of 3 arrivals pending, phase parity 0, transactions 0" in table(found)[1]
+    assert "1 of 3 arrivals pending, phase parity 0, 0 bytes outstanding" in table(found)[1]
     many = np.zeros((200 * 128, 4), np.uint32)
     many[::128] = number, 0, state & 0xFFFFFFFF, state >> 32
     lines = table(decode(many, manifest, hardware=True))

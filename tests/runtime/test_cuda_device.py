@@ -333,7 +333,7 @@ told(lambda: launch(plain, 1, (x, out, There(64, np.uint32))).waits())
         "long",
     ]
     row = ["0", "5", "0", "consumer", "k.py:7", "mbarrier", "full[2]", "parity", "1"]
-    assert lines[3].split()[:9] == row and lines[3].endswith("1 of 3 arrivals pending, phase parity 0, transactions 0")
+    assert lines[3].split()[:9] == row and lines[3].endswith("1 of 3 arrivals pending, phase parity 0, 0 bytes outstanding")
     assert lines[4] == "True"
     rest = "\n".join(lines[5:])
     assert rest.count("R077") == 2 and rest.count("mbarrier full[2]") == 2 and "R040" in rest and "R101" in rest
