@@ -51,10 +51,11 @@ class AgentLists:
         self.empty = True
         """Whether nothing was ever added."""
 
-    def grow(self, room: int, rows: Wide) -> None:
-        """Makes room for `room` lists; those of `rows` may hold something."""
+    def grow(self, room: int, runs: list[slice]) -> None:
+        """Makes room for `room` lists; those of `runs` may hold something."""
         heads = np.zeros(room, np.int32)
-        heads[rows] = self.heads[rows]
+        for run in [] if self.empty else runs:
+            heads[run] = self.heads[run]
         self.heads = heads
 
     def add(self, rows: Wide, marks: Wide, infos: Ints) -> None:

@@ -159,7 +159,7 @@ class Clocks:
         self.resident, self.all_told = slice(first, first + ctas * self.of.per_cta), 0
         self.clock[:first] = 0
         self.fact[:first] = 0
-        self.lanes.restart()
+        self.lanes.restart(first)
 
     # -- questions
     def all_known(self, threads: Wide, marks: Wide, agents: Wide, one_cluster: bool, view: int = HB) -> bool:
@@ -308,7 +308,7 @@ class Clocks:
                 self.rows_of[number] = None
         if self.joined or self.fenced or self.unions:
             self._forget()
-        epochs: Ints = self.epoch[threads].reshape(-1, per_cta)
+        epochs: Ints = self.epoch[threads].reshape(-1, per_cta).copy()
         self.table[HB, old, 1:] = epochs
         for number in self.taken:
             if self.alone[number] >= 0:

@@ -52,21 +52,24 @@ class Lanes:
 
 
 class LaneKnowledge:
-    """For every thread and view of `token` the epochs that it knows of its warp's lanes."""
+    """For every thread of the wave and view of `token` the epochs that it knows of its warp's lanes."""
 
     def __init__(self, numbering: Threads) -> None:
         self.of = numbering
+        self.first = 0
+        """The wave's first thread."""
         self.any = False
         """Whether anything is known."""
-        self.epochs = np.zeros((VIEWS, numbering.count, 32), np.int32)
+        self.epochs = np.zeros((VIEWS, numbering.wave_count, 32), np.int32)
         warps = int(numbering.warp[-1]) + 1 if numbering.count else 1
         self.used: Bools = np.zeros(warps, np.bool_)
         """Warps of which something is known."""
         self.even: Bools = np.ones(warps, np.bool_)
         """Warps whose lanes all know the same."""
 
-    def restart(self) -> None:
-        """Other threads begin: what those knew that have ended is no longer asked for."""
+    def restart(self, first: int) -> None:
+        """Other threads begin, from `first` on: what those knew that have ended is no longer asked for."""
+        self.first = first
         if self.any:
             self.epochs = np.zeros_like(self.epochs)
             self.used[:], self.even[:], self.any = False, True, False
@@ -74,7 +77,7 @@ class LaneKnowledge:
     def knows(self, views: Wide, threads: Wide, others: Wide, epochs: Ints) -> Bools:
         """For each i whether `threads[i]` knows of `others[i]` as a lane of its own warp."""
         of = self.of
-        known: Bools = (of.warp[threads] == of.warp[others]) & (self.epochs[views, threads, of.lane[others]] >= epochs)
+        known: Bools = (of.warp[threads] == of.warp[others]) & (self.epochs[views, threads - self.first, of.lane[others]] >= epochs)
         return known
 
     def meet(self, grid: Wide, epochs: Sequence[Ints]) -> None:
@@ -83,7 +86,7 @@ class LaneKnowledge:
         lane, warps = self.of.lane[grid], self.of.warp[grid[:, 0]]
         self.used[warps] = True
         even = bool(self.even[warps].all())
-        line = np.arange(len(grid))[:, None]
+        line, grid = np.arange(len(grid))[:, None], grid - self.first
         for view, own in enumerate(epochs):
             known = self.epochs[view, grid[:, 0]] if even else self.epochs[view, grid].max(axis=1)
             known[line, lane] = np.maximum(known[line, lane], own)
@@ -94,6 +97,7 @@ class LaneKnowledge:
         """What the threads know happens before is covered in these views too."""
         if self.any:
             self.even[self.of.warp[threads]] = False
+            threads = threads - self.first
             for view in views:
                 self.epochs[view, threads] = np.maximum(self.epochs[view, threads], self.epochs[0, threads])
 
@@ -106,6 +110,6 @@ class LaneKnowledge:
             return None
         views = VIEWS if bridged else 1
         if not self.even[warps].all():
-            return Lanes(self.epochs[:views, threads], threads, np.arange(len(threads)))
+            return Lanes(self.epochs[:views, threads - self.first], threads, np.arange(len(threads)))
         first = np.append(True, warps[1:] != warps[:-1])
-        return Lanes(self.epochs[:views, threads[first]], threads[first], np.cumsum(first) - 1)
+        return Lanes(self.epochs[:views, threads[first] - self.first], threads[first], np.cumsum(first) - 1)

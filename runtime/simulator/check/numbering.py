@@ -25,6 +25,8 @@ class Threads:
         self.cluster_size = max(geometry.cluster_size, 1)
         self.per_cluster = self.per_cta * self.cluster_size
         self.count = geometry.ctas * self.per_cta
+        self.wave_count = (geometry.wave_ctas or geometry.ctas) * self.per_cta
+        """Threads that run at a time, at most."""
         number = np.arange(self.count, dtype=np.int64)
         inside = number % self.per_cta
         warps_per_cta = -(-self.per_cta // 32)

@@ -256,16 +256,9 @@ class Shadow:
         """Forgets all accesses: the rows stand for other bytes from now on, from address `base` on. Pages keep the sizes of their granules, since
         what comes is likely to be accessed as what was."""
         self.base = base
-        pages = np.flatnonzero(self.state & (WRITTEN | READ))
-        if len(pages):
-            begin, count = self.first[pages], np.int64(PAGE) >> SHIFT_OF[self.state[pages] & SHIFTS]
-            order = np.argsort(begin, kind="stable")
-            begin, end = begin[order], (begin + count)[order]
-            gaps = np.flatnonzero(begin[1:] != end[:-1])
-            starts, ends = begin[np.append(0, gaps + 1)].tolist(), end[np.append(gaps, -1)].tolist()
+        for run in self._accessed():
             for row in (self.writer, self.writer_info, self.reader, self.reader_info):
-                for start, stop in zip(starts, ends, strict=True):
-                    row[start:stop] = 0
+                row[run] = 0
         self.state &= ~(WRITTEN | READ | LIVE)
         self.writers, self.readers = AgentLists(len(self.writer)), AgentLists(len(self.writer))
         self.wide_writers = True
@@ -301,23 +294,32 @@ class Shadow:
         self.state[pages] |= RESIDENT
         self.used = end
 
+    def _accessed(self) -> list[slice]:
+        """The rows of pages that were accessed, in few runs: what is kept of others is nothing."""
+        pages = np.flatnonzero((self.state & (WRITTEN | READ) != 0) & (self.state & RESIDENT != 0))
+        if not len(pages):
+            return []
+        begin = self.first[pages]
+        order = np.argsort(begin, kind="stable")
+        begin, end = begin[order], (begin + (np.int64(PAGE) >> SHIFT_OF[self.state[pages] & SHIFTS]))[order]
+        gaps = np.flatnonzero(begin[1:] != end[:-1])
+        return [slice(*run) for run in zip(begin[np.append(0, gaps + 1)].tolist(), end[np.append(gaps, -1)].tolist(), strict=True)]
+
     def _grow(self, room: int) -> None:
         """More rows; only those of pages that were accessed are copied."""
-        pages = np.flatnonzero((self.state & (WRITTEN | READ) != 0) & (self.state & RESIDENT != 0))
-        counts = np.int64(PAGE) >> SHIFT_OF[self.state[pages] & SHIFTS]
-        rows = np.repeat(self.first[pages] - (np.cumsum(counts) - counts), counts)
-        rows += np.arange(len(rows))
+        runs = self._accessed()
         for name in ("writer", "writer_info", "reader", "reader_info"):
             old = getattr(self, name)
             new = np.zeros(room, old.dtype)
-            new[rows] = old[rows]
+            for run in runs:
+                new[run] = old[run]
             setattr(self, name, new)
         self.stamp = np.zeros(room, np.int32)
         owner = np.zeros(room // BLOCK, np.int64)
         owner[: self.used // BLOCK] = self.owner[: self.used // BLOCK]
         self.owner = owner
-        self.writers.grow(room, rows)
-        self.readers.grow(room, rows)
+        self.writers.grow(room, runs)
+        self.readers.grow(room, runs)
 
     def _split(self, pages: Wide, shift: int, finest: int) -> None:
         """Moves pages to rows of their own, several for each that they had. The old ones stay unused."""
