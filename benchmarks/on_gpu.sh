@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Everything that is measured and proved on a Hopper GPU, in one go, short tables last:
 #
-#     benchmarks/on_gpu.sh RESULTS [examples|on_chip|standalone|launching|tests|matrix|sanitizer ...]
+#     benchmarks/on_gpu.sh RESULTS [examples|on_chip|standalone|decode|launching|tests|matrix|sanitizer ...]
 #
-# runs the examples, the combine against hand-written CUDA and against the stand-alone peers, the launch path, the GPU tests, the combine over its whole matrix, and the
-# matrix under compute-sanitizer. Kernels are compiled here with all cores, unless PREPARED names a folder that benchmarks/prepare.sh filled elsewhere; the examples
+# runs the examples, the combine against hand-written CUDA and against the stand-alone peers, decode attention against its peers, the launch path, the GPU tests,
+# the combine and the decode attention over their whole matrices, and these under compute-sanitizer. Kernels are compiled here with all cores, unless PREPARED names a folder that benchmarks/prepare.sh filled elsewhere; the examples
 # always compile. Needs fa4dsl importable (see .ci/gpu-tree where nothing can be installed), torch, nvcc and compute-sanitizer. PEERS chooses the stand-alone peers.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 results=${1:?a folder for the results}
 shift
-steps=${*:-examples on_chip standalone launching tests matrix sanitizer}
+steps=${*:-examples on_chip standalone decode launching tests matrix sanitizer}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PYTHONUNBUFFERED=1 FA4DSL_CACHE_DIR=$work/cache PYTHONPATH=$PWD/benchmarks:${PYTHONPATH:-}
@@ -37,6 +37,11 @@ for step in $steps; do
       timeout 260 python3 -P benchmarks/combine_standalone.py run "$prepared/standalone" --cases main --only "${PEERS:-fa4dsl,triton}" --budget 240 \
         --json "$results/standalone.json" 2>&1 | tee "$results/standalone.txt" | tail -60
       ;;
+    decode)
+      need decode
+      timeout 360 python3 -P benchmarks/decode.py run "$prepared/decode" --shapes all --only "${PEERS:-fa4dsl,triton}" --budget 340 \
+        --json "$results/decode.json" 2>&1 | tee "$results/decode.txt" | tail -60
+      ;;
     launching)
       need gpu
       timeout 120 python3 -P benchmarks/launch_overhead.py --combine "$prepared/gpu/combine.fa4" 2>&1 | tee "$results/launching.txt"
@@ -48,15 +53,23 @@ for step in $steps; do
       ;;
     matrix)
       need matrix
+      need decode_matrix
       timeout 300 python3 -P tests/gpu/combine_matrix.py run "$prepared/matrix" | tee "$results/matrix.txt"
+      timeout 300 python3 -P tests/gpu/decode_matrix.py run "$prepared/decode_matrix" | tee "$results/decode_matrix.txt"
       ;;
     sanitizer)
       need matrix
+      need decode_matrix
       for tool in memcheck racecheck synccheck initcheck; do
         timeout 200 compute-sanitizer --report-api-errors no --tool "$tool" python3 -P tests/gpu/combine_matrix.py run "$prepared/matrix" --quick >"$results/$tool.txt" 2>&1 &
       done
       wait
-      tail -n 4 "$results"/{memcheck,racecheck,synccheck,initcheck}.txt
+      for tool in memcheck racecheck synccheck initcheck; do
+        timeout 200 compute-sanitizer --report-api-errors no --tool "$tool" python3 -P tests/gpu/decode_matrix.py run "$prepared/decode_matrix" --quick \
+          >"$results/decode_$tool.txt" 2>&1 &
+      done
+      wait
+      tail -n 4 "$results"/{,decode_}{memcheck,racecheck,synccheck,initcheck}.txt
       ;;
     *) echo "no step $step" >&2; exit 2 ;;
   esac

@@ -142,21 +142,23 @@ def tiled(
     *,
     element_strides: Sequence[int] | None = None,
     oob_fill: OobFill = "zero",
-    l2_promotion: L2Promotion = "none",
+    l2_promotion: L2Promotion | None = None,
     offset: int = 0,
     name: str = "",
 ) -> TensorMap:
     """A map over all of `array`, moved in boxes.
 
     `array`: rank 1 to 5, any strides as long as its last dimension is dense. `box`: elements of each dimension, **innermost first** (the reverse
-    of the array's shape order). `element_strides`: innermost first, take every n-th element. `offset`: bytes to shift the base by. `name`: the
-    parameter's, for messages. Raises R020 to R036.
+    of the array's shape order). `element_strides`: innermost first, take every n-th element. `l2_promotion`: how much of a line L2 fetches at a time; by
+    default as much as a box takes in one piece. `offset`: bytes to shift the base by. `name`: the parameter's, for messages. Raises R020 to R036.
     """
     view = view_array(array, name)
     strides = view.strides_bytes[::-1]
     if view.elements and view.shape and strides[0] != view.itemsize and view.shape[-1] > 1:
         fail("R030", name=_label(name), stride=strides[0], size=view.itemsize)
     rank = len(view.shape)
+    if l2_promotion is None:
+        l2_promotion = "none" if element_strides is not None else _promotion(view.shape[::-1], strides, tuple(box), view.itemsize)
     description = TensorMapDescription(
         dtype=view.dtype,
         sizes=view.shape[::-1],
@@ -171,6 +173,18 @@ def tiled(
     )
     description.check(view.address, name)
     return TensorMap(view, description)
+
+
+def _promotion(sizes: tuple[int, ...], strides: tuple[int, ...], box: tuple[int, ...], itemsize: int) -> L2Promotion:
+    """The widest fetch that a box fills: its innermost dimension, and the next ones as long as they follow without a gap."""
+    run = itemsize
+    for size, stride, extent in zip(sizes, strides, box, strict=False):
+        if stride != run:
+            break
+        run *= extent
+        if extent != size:
+            break
+    return "256B" if run >= 256 else "128B" if run >= 128 else "64B" if run >= 64 else "none"
 
 
 def _mended(strides: tuple[int, ...], sizes: tuple[int, ...], itemsize: int) -> tuple[int, ...]:

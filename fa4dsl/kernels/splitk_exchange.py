@@ -19,7 +19,6 @@ from fa4dsl import (
     block,
     device_function,
     f32,
-    fence,
     i32,
     i64,
     kernel,
@@ -111,16 +110,14 @@ def combine_clusters(sink, counters, counter, rank, valid_quads, *, c):
     Each thread reads what the same thread of the other clusters wrote; its own cluster's result comes from the workspace too.
     """
     last = shared(i32, (1,), name="last")
-    fence(scope="gpu")  # this thread's results, before the arrival that the barrier leads to
-    block.sync()
+    block.sync()  # all threads' results are ordered before thread 0's arrival, which releases them
     with thread(0):
         arrived = atomic.add(counters + counter, 1, order="acq_rel", scope="gpu")
         last[0] = where(arrived == c.clusters - 1, 1, 0)
         if arrived == c.clusters - 1:
             counters.store(counter, 0, order="relaxed", scope="gpu")
-    block.sync()
+    block.sync()  # what thread 0 acquired, all threads see
     if last[0] == 1:
-        fence(scope="gpu")
         scale_log2e = sink[3]
         workspace, first_part = sink[4]
         first, count, _, _ = share_of(rank, valid_quads, c=c)

@@ -1,0 +1,140 @@
+"""Split-K decode attention from the host: which variant suits a shape, its grid and its arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fa4dsl.kernels.decode_config import KEYS, DecodeConfig
+
+if TYPE_CHECKING:
+    from fa4dsl.kernel_object import BoundKernel
+
+LOG2_E = 1.4426950408889634
+
+
+@dataclass(frozen=True)
+class DecodeChoice:
+    """A variant for a shape, and why."""
+
+    partitions: int
+    clusters: int
+    stages: int
+    reason: str
+
+
+def choose_decode(group: int, units: int, keys: int, *, two_levels: bool = True) -> DecodeChoice:
+    """The variant that was measured (`decode_measured`) at the nearest shape: sequences times key heads count twice as much as keys, both by their logarithms.
+
+    `group`: query heads of a key head. `units`: sequences x key heads. `keys`: of the longest sequence. Without `two_levels` one cluster has all of a
+    head's keys, so that no workspace is needed. A CTA has at least one tile of keys: where the measured variant has more CTAs, it gets fewer.
+    """
+    from fa4dsl.kernels.decode_measured import GPU, MEASURED
+
+    def distance(shape: tuple[int, int, int]) -> tuple[float, ...]:
+        return (2.0 * abs(log2(shape[1] / max(units, 1))) + abs(log2(shape[2] / max(keys, 1))), abs(shape[0] - group))
+
+    nearest = min(MEASURED, key=distance)
+    partitions, clusters, stages, microseconds = MEASURED[nearest]
+    tiles = max(-(-keys // KEYS), 1)
+    clusters = min(clusters, max(tiles // partitions, 1)) if two_levels else 1
+    while partitions > tiles:
+        partitions //= 2
+    if partitions == 1:
+        clusters = 1
+    reason = f"measured on {GPU} for {nearest[1]} key heads of {nearest[0]} query heads and {nearest[2]} keys: {microseconds:.2f} us"
+    return DecodeChoice(partitions, clusters, stages, reason)
+
+
+def decode_config(group: int, units: int, keys: int, depth: int = 128, *, two_levels: bool = True, **options: Any) -> DecodeConfig:
+    """The configuration for a shape (`choose_decode`); `options` are other fields of `DecodeConfig`. Stages are as many as fit. Raises L212."""
+    found = choose_decode(group, units, keys, two_levels=two_levels)
+    stages = max(found.stages * 128 // max(depth, 128), 1)
+    return DecodeConfig(found.partitions, group, depth, stages, found.clusters, **options)
+
+
+def decode_kernel(config: DecodeConfig) -> BoundKernel:
+    """The kernel of a configuration; compiles nothing yet."""
+    from fa4dsl.kernels.splitk_decode import splitk_decode
+
+    return splitk_decode.bind(c=config)
+
+
+def decode_grid(config: DecodeConfig, key_heads: int, batch: int) -> tuple[int, int, int]:
+    """CTAs: `clusters` clusters of P for each key head of each sequence."""
+    return config.clusters * config.partitions, key_heads, batch
+
+
+def workspace_elements(config: DecodeConfig, key_heads: int, batch: int) -> int:
+    """f32 elements of the workspace of a launch; 0 with one cluster for a head."""
+    return 0 if config.clusters == 1 else batch * key_heads * config.clusters * config.group * config.depth * 2
+
+
+def counter_elements(config: DecodeConfig, key_heads: int, batch: int) -> int:
+    """i32 counters of a launch, zero before the first; 0 with one cluster for a head."""
+    return 0 if config.clusters == 1 else batch * key_heads * config.partitions
+
+
+def in_panels(cache: Any) -> Any:
+    """A cache of keys or values ``[batch or pages, rows, key heads, D]`` as the kernel's maps see it: a view ``[.., key heads, rows, D / 64, 64]``."""
+    first, rows, heads, depth = cache.shape
+    panels = cache.reshape(first, rows, heads, depth // 64, 64)
+    return panels.permute(0, 2, 1, 3, 4) if hasattr(panels, "permute") else panels.transpose(0, 2, 1, 3, 4)
+
+
+@dataclass(frozen=True)
+class DecodeArrays:
+    """What the kernel reads and writes; numpy, torch, cupy or any other arrays, bf16 where nothing else is said."""
+
+    q: Any
+    """``[batch, key heads, G, D]``."""
+    k: Any
+    """``[batch, rows, key heads, D]``, or with pages ``[pages, page, key heads, D]``; rows of a head dense, other strides any."""
+    v: Any
+    lengths: Any
+    """i32 ``[batch]``: keys of each sequence."""
+    output: Any
+    """As `q`."""
+    scale: float
+    """Of the softmax; the kernel takes it times log2(e)."""
+    pages: Any = None
+    """i32 ``[batch, pages of a sequence]``."""
+    lse: Any = None
+    workspace: Any = None
+    counters: Any = None
+
+
+def decode_arguments(config: DecodeConfig, arrays: DecodeArrays) -> tuple[Any, ...]:
+    """The kernel's arguments in order. What the configuration does not use is an empty place: an array that nothing touches."""
+    words = arrays.lse if arrays.lse is not None else arrays.workspace
+    if words is None:
+        words = _spare(arrays.q)
+    pages = arrays.lengths if arrays.pages is None else arrays.pages
+    return (
+        arrays.q,
+        in_panels(arrays.k),
+        in_panels(arrays.v),
+        arrays.lengths,
+        pages,
+        arrays.output,
+        0 if arrays.pages is None else arrays.pages.shape[1],
+        arrays.scale * LOG2_E,
+        words if arrays.lse is None else arrays.lse,
+        words if arrays.workspace is None else arrays.workspace,
+        arrays.lengths if arrays.counters is None else arrays.counters,
+    )
+
+
+def _spare(like: Any) -> Any:
+    """One f32 where the array lies."""
+    if isinstance(like, np.ndarray):
+        return np.zeros(1, np.float32)
+    made = getattr(like, "new_empty", None)
+    if made is not None:
+        import sys
+
+        return made(1, dtype=sys.modules["torch"].float32)
+    return like.view("float32").reshape(-1)[:1]

@@ -1,0 +1,103 @@
+"""Split-K decode attention over its matrix on a GPU, from artifacts compiled elsewhere: the GPU machine needs no MLIR.
+
+    python tests/gpu/decode_matrix.py prepare FOLDER          # where MLIR is installed
+    python tests/gpu/decode_matrix.py run FOLDER [--quick]    # where the GPU is; --quick for compute-sanitizer
+
+Every P with groups, depths, pages, one and several clusters; sequences without a key, with one, around a tile's end, and long ones. Each case: NaN behind the keys,
+poisoned output with guard rows, fresh seeds, the float64 reference's own error bound, the LSE, and every launch waits with a watchdog.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict
+from itertools import product
+from pathlib import Path
+
+from fa4dsl.kernels.decode_case import DecodeCase
+from fa4dsl.kernels.decode_config import PARTITIONS, DecodeConfig
+from fa4dsl.runtime import load
+from fa4dsl.runtime.launch import launch
+
+WATCHDOG_SECONDS = 20.0
+LENGTHS = ((0, 1, 63, 64, 65), (4000, 129, 2048), (9000,))
+
+
+def configs() -> list[DecodeConfig]:
+    """What is compiled: about 60 kernels."""
+    found = []
+    for number, (partitions, depth) in enumerate(product(PARTITIONS, (64, 128, 256))):
+        found.append(DecodeConfig(partitions, (1, 4, 8)[number % 3], depth, stages=1 + number % 3 if depth < 256 else 1, lse=True))
+        found.append(DecodeConfig(partitions, (8, 3, 5)[number % 3], depth, stages=1, page=(64, 256)[number % 2]))
+    for partitions, clusters in product(PARTITIONS[1:], (2, 3, 8)):
+        found.append(DecodeConfig(partitions, 8, clusters=clusters, lse=True))
+    found += [DecodeConfig(partitions, group, stages=2, dependent=True) for partitions, group in product(PARTITIONS, (4, 8))]
+    return list(dict.fromkeys(found))
+
+
+def prepare(folder: Path, share: tuple[int, int]) -> None:
+    from fa4dsl.kernels.decode import decode_kernel
+
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = {}
+    for number, config in list(enumerate(configs()))[share[0] :: share[1]]:
+        path = folder / f"decode_{number:03d}.fa4"
+        listed[path.name] = asdict(config)
+        decode_kernel(config).artifact.save(path)
+    (folder / "configs.json").write_text(json.dumps(listed))
+
+
+def run(folder: Path, quick: bool) -> int:
+    listed = json.loads((folder / "configs.json").read_text())
+    started = time.perf_counter()
+    wrong = cases = 0
+    share = l2 = 0.0
+    seeds = (0,) if quick else (time.time_ns() % 100_000, 1)
+    print(f"seeds {seeds}")
+    for number, (file, fields) in enumerate(listed.items()):
+        if quick and number % 4:
+            continue
+        config = DecodeConfig(**fields)
+        artifact = load(folder / file)
+        for lengths, seed in product(LENGTHS[:2] if quick else LENGTHS, seeds):
+            case = DecodeCase(config, lengths, key_heads=2, seed=seed + number, spread=(1.0, 8.0)[number % 2])
+            cases += 1
+            for _ in range(2 if config.clusters > 1 else 1):  # twice: the counters must have reset
+                launch(
+                    artifact,
+                    case.grid,
+                    case.arguments,
+                    device="cuda",
+                    copy=True,
+                    watchdog=WATCHDOG_SECONDS,
+                    programmatic=config.dependent,
+                )
+            judged = case.judge()
+            share, l2 = max(share, judged.worst_share), max(l2, judged.relative_l2)
+            if not judged.ok:
+                wrong += 1
+                print(f"WRONG {config} lengths={lengths} seed={seed + number}: {judged}", flush=True)
+    print(f"worst error {share:.3f} of its bound, relative L2 {l2:.2e}")
+    print(f"{cases - wrong} of {cases} cases right in {time.perf_counter() - started:.1f} s")
+    return 1 if wrong else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("action", choices=("prepare", "run"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--share", default="0/1", help="prepare: only every n-th kernel, from number i on, as i/n")
+    options = parser.parse_args()
+    if options.action == "prepare":
+        first, of = map(int, options.share.split("/"))
+        prepare(options.folder, (first, of))
+        return 0
+    return run(options.folder, options.quick)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
