@@ -256,8 +256,8 @@ class Shadow:
         """Forgets all accesses: the rows stand for other bytes from now on, from address `base` on. Pages keep the sizes of their granules, since
         what comes is likely to be accessed as what was."""
         self.base = base
-        for run in self._accessed():
-            for row in (self.writer, self.writer_info, self.reader, self.reader_info):
+        for row, flag in ((self.writer, WRITTEN), (self.reader, READ)):
+            for run in self._accessed(flag):
                 row[run] = 0
         self.state &= ~(WRITTEN | READ | LIVE)
         self.writers, self.readers = AgentLists(len(self.writer)), AgentLists(len(self.writer))
@@ -294,9 +294,9 @@ class Shadow:
         self.state[pages] |= RESIDENT
         self.used = end
 
-    def _accessed(self) -> list[slice]:
+    def _accessed(self, flags: int = WRITTEN | READ) -> list[slice]:
         """The rows of pages that were accessed, in few runs: what is kept of others is nothing."""
-        pages = np.flatnonzero((self.state & (WRITTEN | READ) != 0) & (self.state & RESIDENT != 0))
+        pages = np.flatnonzero((self.state & flags != 0) & (self.state & RESIDENT != 0))
         if not len(pages):
             return []
         begin = self.first[pages]
