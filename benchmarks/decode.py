@@ -19,7 +19,7 @@ from pathlib import Path
 
 PEERS = Path(__file__).resolve().parent / "peers" / "decode_peers.py"
 GROUPS = (4, 8)
-STAGES = (2, 3, 6)
+STAGES = (2, 3, 4, 6)
 
 
 def variants() -> list[tuple[int, int, int, int, int]]:

@@ -50,7 +50,7 @@ print(dump_waits(), flush=True)
 os._exit(0)
 """
     )
-    rows = [line.split() for line in printed.splitlines() if "waiting_kernels.py:" in line and "parity" in line]
+    rows = [line.replace("note:", "").split() for line in printed.splitlines() if "waiting_kernels.py:" in line and "parity" in line]
     assert "R077" in printed and rows, printed
     # The state as observed: 1 of the 3 arrivals is missing, in the phase of parity 0, without bytes.
     assert all(row[:3] == ["0-3", "0-63", "0-1"] for row in rows), printed
