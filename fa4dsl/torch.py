@@ -3,6 +3,8 @@
     import fa4dsl.torch
     output = torch.ops.fa4dsl.splitk_combine(partial, statistics, row_offsets, scale)
 
+`torch.ops.fa4dsl.splitk_decode` is in `torch_decode`.
+
 `torch.compile(fullgraph=True)` and `torch.export` take them, for the fake functions tell shapes without running. CUDA tensors run on their GPU in
 torch's current stream and may be captured into a CUDA graph; CPU tensors run on the simulator. A kernel is compiled at the first use of its
 configuration, or taken from artifacts given to `use_artifacts`, where no compiler is installed.
@@ -11,20 +13,17 @@ configuration, or taken from artifacts given to `use_artifacts`, where no compil
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import e, log2
 from typing import TYPE_CHECKING, Any
 
-from fa4dsl.kernels.combine import CombineArrays, combine_arguments, combine_grid, combine_kernel
+from fa4dsl.kernels.combine import CombineArrays, combine_arguments, combine_grid
 from fa4dsl.kernels.combine_config import DESIGNS, CombineConfig
 from fa4dsl.kernels.combine_design import choose, measured_shape
 from fa4dsl.kernels.combine_measured import MEASURED
 from fa4dsl.runtime.diagnostics import fail
 
 if TYPE_CHECKING:
-    import os
-
-    from fa4dsl.runtime.artifact import Artifact
     from fa4dsl.runtime.autotune import Trial, Tuning
 
 try:
@@ -32,45 +31,24 @@ try:
 except ImportError as error:
     fail("R095", reason=str(error))
 
+from fa4dsl.torch_artifacts import artifact_of, save_artifacts, use_artifacts
+from fa4dsl.torch_decode import decode, decode_out
+
+__all__ = [
+    "CombineChoice",
+    "combine",
+    "combine_config",
+    "combine_out",
+    "decode",
+    "decode_out",
+    "save_artifacts",
+    "tune_combine",
+    "use_artifacts",
+]
+
 NAME = "fa4dsl::splitk_combine"
 ARGUMENTS = "Tensor partial, Tensor statistics, Tensor row_offsets, float scale"
 OPTIONS = 'int rows=128, str design="auto"'
-
-_artifacts: dict[CombineConfig, Artifact] = {}
-
-
-def use_artifacts(path: str | os.PathLike[str]) -> list[CombineConfig]:
-    """Takes compiled variants of the combine from a container that `save_artifacts` wrote; returns their configurations.
-
-    Raises R001 to R011 for a file that is none, R009 if it holds no combine.
-    """
-    from fa4dsl.runtime import load_all
-
-    found = []
-    for artifact in load_all(path):
-        options = artifact.manifest.options
-        if set(options) == set(asdict(CombineConfig())):
-            config = CombineConfig(**options)
-            _artifacts[config] = artifact
-            found.append(config)
-    if not found:
-        fail("R009", wanted="a combine's options", there=str(path))
-    return found
-
-
-def save_artifacts(path: str | os.PathLike[str], configs: Sequence[CombineConfig]) -> None:
-    """Compiles the combine for each configuration into one container, to be carried to a machine without a compiler."""
-    from fa4dsl.runtime import save
-
-    save(path, [combine_artifact(config) for config in configs])
-
-
-def combine_artifact(config: CombineConfig) -> Artifact:
-    """The combine for one configuration, compiled at its first use; its manifest's options are the configuration."""
-    found = _artifacts.get(config)
-    if found is None:
-        found = _artifacts[config] = combine_kernel(config).compile()
-    return found
 
 
 def combine_config(partitions: int, depth: int, rows: int = 128, design: str = "auto") -> CombineConfig:
@@ -127,7 +105,7 @@ def _launch(partial: Any, statistics: Any, row_offsets: Any, scale: float, out: 
     # Sinks, LSE, workspace and counters are not used here: the kernel touches nothing behind those parameters.
     unused = {"sinks": pairs, "lse": pairs, "workspace": pairs, "counters": offsets}
     arrays = CombineArrays(partial.contiguous(), pairs, offsets, out, total_rows, heads, scale * log2(e), **unused)
-    launch = combine_artifact(config)[combine_grid(config, row_offsets.shape[0] - 1, heads)]
+    launch = artifact_of(config)[combine_grid(config, row_offsets.shape[0] - 1, heads)]
     launch(*combine_arguments(config, arrays))
 
 

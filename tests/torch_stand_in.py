@@ -63,6 +63,19 @@ class Tensor:
     def get_device(self) -> int:
         return -1
 
+    def reshape(self, *shape: int) -> Tensor:
+        return Tensor(self.values.reshape(*shape), self.dtype)
+
+    view = reshape
+
+    def permute(self, *order: int) -> Tensor:
+        moved = Tensor(self.values, self.dtype)
+        moved.values = self.values.transpose(order)
+        return moved
+
+    def new_zeros(self, shape: int | tuple[int, ...]) -> Tensor:
+        return Tensor(np.zeros(shape, self.dtype.like), self.dtype)
+
     def contiguous(self) -> Tensor:
         return Tensor(np.ascontiguousarray(self.values), self.dtype)
 

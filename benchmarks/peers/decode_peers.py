@@ -18,6 +18,7 @@ fa4dsl's own kernel is measured in the same way if --ours names the folder that 
   python decode_peers.py [--shapes main|quick|tp|all] [--only sdpa,triton,...] [--ours FOLDER] [--json FILE]
                          [--budget SECONDS]      (default budget 225 s; shapes past it are dropped)
 """
+
 # A script for a GPU machine, kept as it was measured with; its one-letter names are the shapes of the problem.
 # ruff: noqa
 import argparse, json, math, os, time, traceback, warnings
@@ -36,14 +37,31 @@ DT = torch.bfloat16
 SHAPES = {
     "quick": [(1, 32, 8, 8192), (8, 32, 8, 4096)],
     "main": [
-        (1, 32, 8, 1024), (1, 32, 8, 4096), (1, 32, 8, 16384), (1, 32, 8, 65536), (1, 32, 8, 131072),
-        (4, 32, 8, 4096), (4, 32, 8, 32768), (16, 32, 8, 4096), (64, 32, 8, 4096),
-        (1, 64, 8, 4096), (1, 64, 8, 32768), (1, 64, 8, 131072), (8, 64, 8, 8192), (32, 64, 8, 4096),
+        (1, 32, 8, 1024),
+        (1, 32, 8, 4096),
+        (1, 32, 8, 16384),
+        (1, 32, 8, 65536),
+        (1, 32, 8, 131072),
+        (4, 32, 8, 4096),
+        (4, 32, 8, 32768),
+        (16, 32, 8, 4096),
+        (64, 32, 8, 4096),
+        (1, 64, 8, 4096),
+        (1, 64, 8, 32768),
+        (1, 64, 8, 131072),
+        (8, 64, 8, 8192),
+        (32, 64, 8, 4096),
     ],
     # one tensor-parallel rank of the same models: few kv heads, where splitting matters most
     "tp": [
-        (1, 8, 1, 8192), (1, 8, 1, 65536), (4, 8, 1, 8192), (16, 8, 1, 8192), (64, 8, 1, 8192),
-        (1, 4, 1, 8192), (8, 16, 2, 8192), (32, 16, 2, 8192),
+        (1, 8, 1, 8192),
+        (1, 8, 1, 65536),
+        (4, 8, 1, 8192),
+        (16, 8, 1, 8192),
+        (64, 8, 1, 8192),
+        (1, 4, 1, 8192),
+        (8, 16, 2, 8192),
+        (32, 16, 2, 8192),
     ],
 }
 SHAPES["all"] = SHAPES["main"] + SHAPES["tp"]
@@ -82,7 +100,10 @@ def _event_time(g, reps):
     ts = []
     for _ in range(reps):
         a, b = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        a.record(); g.replay(); b.record(); b.synchronize()
+        a.record()
+        g.replay()
+        b.record()
+        b.synchronize()
         ts.append(a.elapsed_time(b) * 1e3)
     ts.sort()
     return ts
@@ -103,7 +124,8 @@ def bench(calls, est_us=50.0, reps=7):
     with torch.cuda.graph(g):
         for i in range(n):
             calls[i % len(calls)]()
-    g.replay(); torch.cuda.synchronize()
+    g.replay()
+    torch.cuda.synchronize()
     ts = _event_time(g, reps)
     del g
     return ts[len(ts) // 2] / n, (ts[-1] - ts[0]) / n
@@ -122,7 +144,7 @@ class Case:
         gen = torch.Generator(device=dev).manual_seed(int(time.time() * 1e3) % (1 << 31))
         r = lambda *sh: torch.randn(*sh, device=dev, dtype=DT, generator=gen)
         self.q = [r(b, hq, D) for _ in range(self.ncopy)]
-        self.k = [r(b, s, hkv, D) for _ in range(self.ncopy)]   # BSHD, what serving stacks store
+        self.k = [r(b, s, hkv, D) for _ in range(self.ncopy)]  # BSHD, what serving stacks store
         self.v = [r(b, s, hkv, D) for _ in range(self.ncopy)]
         self.scale = 1.0 / math.sqrt(D)
         # float64 reference for a sample of (batch, kv head)
@@ -130,9 +152,10 @@ class Case:
         step = max(1, len(pairs) // 6)
         self.pairs = pairs[::step][:6]
         self.refs = []
-        for (i, j) in self.pairs:
-            q = self.q[0][i, j * self.g:(j + 1) * self.g].double()
-            k = self.k[0][i, :, j].double(); v = self.v[0][i, :, j].double()
+        for i, j in self.pairs:
+            q = self.q[0][i, j * self.g : (j + 1) * self.g].double()
+            k = self.k[0][i, :, j].double()
+            v = self.v[0][i, :, j].double()
             p = torch.softmax(q @ k.T * self.scale, -1)
             self.refs.append(p @ v)
 
@@ -140,8 +163,9 @@ class Case:
         o = o.reshape(self.b, self.hq, D)
         num = den = 0.0
         for (i, j), ref in zip(self.pairs, self.refs):
-            x = o[i, j * self.g:(j + 1) * self.g].double()
-            num += float(((x - ref) ** 2).sum()); den += float((ref ** 2).sum())
+            x = o[i, j * self.g : (j + 1) * self.g].double()
+            num += float(((x - ref) ** 2).sum())
+            den += float((ref**2).sum())
         return math.sqrt(num / den)
 
     def name(self):
@@ -152,9 +176,24 @@ class Case:
 def record(c, peer, us, spread, err, note=""):
     gbs = c.io_bytes / us / 1e3
     ok = err == err and err < 1.5e-2
-    rows.append(dict(shape=c.name(), b=c.b, hq=c.hq, hkv=c.hkv, s=c.s, peer=peer, us=round(us, 2),
-                     spread_us=round(spread, 2), gbs=round(gbs, 1), floor_us=round(c.io_bytes / READ_BW * 1e6, 2),
-                     pct_of_read_bw=round(100 * gbs * 1e9 / READ_BW, 1), rel_err=float(f"{err:.2e}"), ok=ok, note=note))
+    rows.append(
+        dict(
+            shape=c.name(),
+            b=c.b,
+            hq=c.hq,
+            hkv=c.hkv,
+            s=c.s,
+            peer=peer,
+            us=round(us, 2),
+            spread_us=round(spread, 2),
+            gbs=round(gbs, 1),
+            floor_us=round(c.io_bytes / READ_BW * 1e6, 2),
+            pct_of_read_bw=round(100 * gbs * 1e9 / READ_BW, 1),
+            rel_err=float(f"{err:.2e}"),
+            ok=ok,
+            note=note,
+        )
+    )
     if not ok:
         print(f"WRONG {peer} {c.name()} rel_err={err:.3e}", flush=True)
 
@@ -184,6 +223,7 @@ def run_peer(c, peer, make, note=""):
 try:
     import triton
     import triton.language as tl
+
     HAVE_TRITON = True
 except Exception as ex:  # noqa: BLE001
     HAVE_TRITON = False
@@ -192,6 +232,7 @@ except Exception as ex:  # noqa: BLE001
 if HAVE_TRITON:
     try:
         from triton.language.extra.cuda import gdc_wait, gdc_launch_dependents
+
         HAVE_PDL = True
     except Exception:
         HAVE_PDL = False
@@ -212,7 +253,7 @@ if HAVE_TRITON:
         for i in tl.static_range(ITERS):
             acc ^= tl.load(X + base + i * BLOCK + tl.arange(0, BLOCK))
         r = tl.sum(acc, 0)
-        if r == 0x7EADBEEF:          # practically never: keeps the loads alive
+        if r == 0x7EADBEEF:  # practically never: keeps the loads alive
             tl.store(OUT, r)
 
     @triton.jit
@@ -221,11 +262,32 @@ if HAVE_TRITON:
 
     # ---------------------------------------------------------------- split-KV kernel
     @triton.jit(do_not_specialize=["S", "chunk", "n_splits"])
-    def _split(Q, K, V, OP, LSE, O, CNT, S, chunk, n_splits,
-               sk_b, sk_s, scale_log2,
-               HQ: tl.constexpr, HKV: tl.constexpr, G: tl.constexpr, GP: tl.constexpr, DH: tl.constexpr,
-               BM: tl.constexpr, BN: tl.constexpr, TMA: tl.constexpr, FUSED: tl.constexpr,
-               PDL: tl.constexpr, SC: tl.constexpr):
+    def _split(
+        Q,
+        K,
+        V,
+        OP,
+        LSE,
+        O,
+        CNT,
+        S,
+        chunk,
+        n_splits,
+        sk_b,
+        sk_s,
+        scale_log2,
+        HQ: tl.constexpr,
+        HKV: tl.constexpr,
+        G: tl.constexpr,
+        GP: tl.constexpr,
+        DH: tl.constexpr,
+        BM: tl.constexpr,
+        BN: tl.constexpr,
+        TMA: tl.constexpr,
+        FUSED: tl.constexpr,
+        PDL: tl.constexpr,
+        SC: tl.constexpr,
+    ):
         sp = tl.program_id(0)
         h = tl.program_id(1)
         b = tl.program_id(2)
@@ -233,8 +295,7 @@ if HAVE_TRITON:
         offs_m = tl.arange(0, BM)
         offs_d = tl.arange(0, DH)
         offs_n = tl.arange(0, BN)
-        q = tl.load(Q + (b * HQ + h * G + offs_m[:, None]) * DH + offs_d[None, :],
-                    mask=offs_m[:, None] < G, other=0.0)
+        q = tl.load(Q + (b * HQ + h * G + offs_m[:, None]) * DH + offs_d[None, :], mask=offs_m[:, None] < G, other=0.0)
         start = sp * chunk
         end = tl.minimum(start + chunk, S)
         m = tl.full([BM], float("-inf"), tl.float32)
@@ -269,24 +330,24 @@ if HAVE_TRITON:
             gdc_launch_dependents()
         mask_m = offs_m < G
         if n_splits == 1:
-            tl.store(O + (b * HQ + h * G + offs_m[:, None]) * DH + offs_d[None, :], o.to(O.dtype.element_ty),
-                     mask=mask_m[:, None])
+            tl.store(O + (b * HQ + h * G + offs_m[:, None]) * DH + offs_d[None, :], o.to(O.dtype.element_ty), mask=mask_m[:, None])
         else:
-            row = (sp * nb + b) * HQ + h * G + offs_m          # partials are [split, b, hq, d]
+            row = (sp * nb + b) * HQ + h * G + offs_m  # partials are [split, b, hq, d]
             tl.store(OP + row[:, None].to(tl.int64) * DH + offs_d[None, :], o, mask=mask_m[:, None])
             tl.store(LSE + row, lse, mask=mask_m)
             if FUSED:
                 tl.debug_barrier()
                 old = tl.atomic_add(CNT + b * HKV + h, 1, sem="acq_rel", scope="gpu")
-                if old == n_splits - 1:                        # the last CTA of this (b, kv head) combines
+                if old == n_splits - 1:  # the last CTA of this (b, kv head) combines
                     offs_g = tl.arange(0, GP)
                     offs_s = tl.arange(0, SC)
                     gm = tl.full([GP], float("-inf"), tl.float32)
                     for s0 in range(0, n_splits, SC):
                         si = s0 + offs_s
                         r2 = (si[:, None] * nb + b) * HQ + h * G + offs_g[None, :]
-                        ls = tl.load(LSE + r2, mask=(si[:, None] < n_splits) & (offs_g[None, :] < G),
-                                     other=float("-inf"), cache_modifier=".cg")
+                        ls = tl.load(
+                            LSE + r2, mask=(si[:, None] < n_splits) & (offs_g[None, :] < G), other=float("-inf"), cache_modifier=".cg"
+                        )
                         gm = tl.maximum(gm, tl.max(ls, 0))
                     gm = tl.where(offs_g < G, gm, 0.0)
                     den = tl.zeros([GP], tl.float32)
@@ -298,12 +359,17 @@ if HAVE_TRITON:
                         ls = tl.load(LSE + r2, mask=okm, other=float("-inf"), cache_modifier=".cg")
                         w = tl.math.exp2(ls - gm[None, :])
                         den += tl.sum(w, 0)
-                        po = tl.load(OP + r2[:, :, None].to(tl.int64) * DH + offs_d[None, None, :],
-                                     mask=okm[:, :, None], other=0.0, cache_modifier=".cg")
+                        po = tl.load(
+                            OP + r2[:, :, None].to(tl.int64) * DH + offs_d[None, None, :],
+                            mask=okm[:, :, None],
+                            other=0.0,
+                            cache_modifier=".cg",
+                        )
                         out += tl.sum(po * w[:, :, None], 0)
                     out = out / den[:, None]
-                    tl.store(O + (b * HQ + h * G + offs_g[:, None]) * DH + offs_d[None, :],
-                             out.to(O.dtype.element_ty), mask=offs_g[:, None] < G)
+                    tl.store(
+                        O + (b * HQ + h * G + offs_g[:, None]) * DH + offs_d[None, :], out.to(O.dtype.element_ty), mask=offs_g[:, None] < G
+                    )
                     tl.store(CNT + b * HKV + h, 0)
 
     @triton.jit(do_not_specialize=["n_splits", "R"])
@@ -315,8 +381,7 @@ if HAVE_TRITON:
         if PDL:
             gdc_wait()
         ls = tl.load(LSE + offs_s * R + r, mask=offs_s < n_splits, other=float("-inf"))
-        po = tl.load(OP + (offs_s[:, None].to(tl.int64) * R + r) * DH + offs_d[None, :],
-                     mask=offs_s[:, None] < n_splits, other=0.0)
+        po = tl.load(OP + (offs_s[:, None].to(tl.int64) * R + r) * DH + offs_d[None, :], mask=offs_s[:, None] < n_splits, other=0.0)
         w = tl.math.exp2(ls - tl.max(ls, 0))
         w = w / tl.sum(w, 0)
         tl.store(O + r.to(tl.int64) * DH + offs_d, tl.sum(po * w[:, None], 0).to(O.dtype.element_ty))
@@ -351,6 +416,7 @@ class TritonDecode:
         o = torch.empty(c.b, c.hq, D, device=dev, dtype=DT)
         if self.tma:
             from triton.tools.tensor_descriptor import TensorDescriptor
+
             kk = TensorDescriptor.from_tensor(k.view(c.b * c.s, c.hkv * D), [self.BN, D])
             vv = TensorDescriptor.from_tensor(v.view(c.b * c.s, c.hkv * D), [self.BN, D])
         else:
@@ -363,23 +429,56 @@ class TritonDecode:
         BD = D if SP <= 16 else (64 if SP <= 64 else 32)
 
         def call():
-            _split[grid](q, kk, vv, self.op, self.lse, o, self.cnt, c.s, self.chunk, self.splits,
-                         c.s * c.hkv * D, c.hkv * D, sl2,
-                         HQ=c.hq, HKV=c.hkv, G=c.g, GP=self.GP, DH=D, BM=16, BN=self.BN, TMA=self.tma,
-                         FUSED=fused, PDL=pdl, SC=self.SC, num_warps=self.warps, num_stages=self.stages)
+            _split[grid](
+                q,
+                kk,
+                vv,
+                self.op,
+                self.lse,
+                o,
+                self.cnt,
+                c.s,
+                self.chunk,
+                self.splits,
+                c.s * c.hkv * D,
+                c.hkv * D,
+                sl2,
+                HQ=c.hq,
+                HKV=c.hkv,
+                G=c.g,
+                GP=self.GP,
+                DH=D,
+                BM=16,
+                BN=self.BN,
+                TMA=self.tma,
+                FUSED=fused,
+                PDL=pdl,
+                SC=self.SC,
+                num_warps=self.warps,
+                num_stages=self.stages,
+            )
             if not fused and self.splits > 1:
                 kw = dict(launch_pdl=True) if pdl else {}
-                _combine[(self.R, D // BD)](self.op, self.lse, o, self.splits, self.R, DH=D, SP=SP, BD=BD,
-                                            PDL=pdl, num_warps=4 if SP * BD >= 2048 else 2, **kw)
+                _combine[(self.R, D // BD)](
+                    self.op, self.lse, o, self.splits, self.R, DH=D, SP=SP, BD=BD, PDL=pdl, num_warps=4 if SP * BD >= 2048 else 2, **kw
+                )
             return o
+
         return call
 
     def label(self):
         return f"BN{self.BN} w{self.warps} st{self.stages} sp{self.splits}{' tma' if self.tma else ''}"
 
 
-TRITON_CFGS = [(64, 4, 3, False), (64, 4, 4, False), (128, 4, 2, False), (128, 8, 3, False), (32, 2, 5, False),
-               (64, 4, 4, True), (128, 8, 3, True)]
+TRITON_CFGS = [
+    (64, 4, 3, False),
+    (64, 4, 4, False),
+    (128, 4, 2, False),
+    (128, 8, 3, False),
+    (32, 2, 5, False),
+    (64, 4, 4, True),
+    (128, 8, 3, True),
+]
 bad_cfg = set()
 
 
@@ -483,10 +582,11 @@ def do_fa4dsl(c):
 # ------------------------------------------------------------------ torch
 def do_torch(c):
     from torch.nn.attention import sdpa_kernel, SDPBackend
+
     qh = [x.view(c.b, c.hq, 1, D) for x in c.q]
     kh = [x.transpose(1, 2) for x in c.k]
     vh = [x.transpose(1, 2) for x in c.v]
-    qp = [x.view(c.b, c.hkv, c.g, D) for x in c.q]      # grouped heads as query rows: exact for decode
+    qp = [x.view(c.b, c.hkv, c.g, D) for x in c.q]  # grouped heads as query rows: exact for decode
 
     def sd(backend, packed):
         def make(i):
@@ -495,10 +595,16 @@ def do_torch(c):
                     if packed:
                         return F.scaled_dot_product_attention(qp[i], kh[i], vh[i])
                     return F.scaled_dot_product_attention(qh[i], kh[i], vh[i], enable_gqa=True)
+
             return call
+
         return make
-    for be, nm in ((SDPBackend.FLASH_ATTENTION, "flash"), (SDPBackend.CUDNN_ATTENTION, "cudnn"),
-                   (SDPBackend.EFFICIENT_ATTENTION, "efficient")):
+
+    for be, nm in (
+        (SDPBackend.FLASH_ATTENTION, "flash"),
+        (SDPBackend.CUDNN_ATTENTION, "cudnn"),
+        (SDPBackend.EFFICIENT_ATTENTION, "efficient"),
+    ):
         run_peer(c, f"sdpa_{nm}_gqa", sd(be, False))
         run_peer(c, f"sdpa_{nm}_pack", sd(be, True))
 
@@ -521,7 +627,7 @@ def do_flex(c):
     for nm, opt in (("flex_default", None), ("flex_tuned", {"BLOCK_N": 64, "num_warps": 4, "num_stages": 3})):
         torch._dynamo.reset()
         fn = torch.compile(lambda q, k, v, o=opt: flex_attention(q, k, v, enable_gqa=True, kernel_options=o), dynamic=False)
-        run_peer(c, nm, lambda i: (lambda: fn(qh[i], kh[i], vh[i])), str(opt or "inductor default"))
+        run_peer(c, nm, lambda i: lambda: fn(qh[i], kh[i], vh[i]), str(opt or "inductor default"))
 
 
 # ------------------------------------------------------------------ FlashAttention-3
@@ -540,7 +646,8 @@ def do_fa3(c):
         q4 = [x.view(c.b, 1, c.hq, D) for x in c.q]
 
         def fn(ns, pack=None):
-            return lambda i: (lambda: m.flash_attn_func(q4[i], c.k[i], c.v[i], softmax_scale=c.scale, num_splits=ns, pack_gqa=pack))
+            return lambda i: lambda: m.flash_attn_func(q4[i], c.k[i], c.v[i], softmax_scale=c.scale, num_splits=ns, pack_gqa=pack)
+
         run_peer(c, f"{label}_auto", fn(0), "flash_attn_func num_splits=0")
         # best explicit split count: what a user who tunes would get
         if not ONLY or any(o.startswith("fa3") for o in ONLY):
@@ -562,9 +669,16 @@ def do_fa3(c):
         try:
             lens = torch.full((c.b,), c.s, device=dev, dtype=torch.int32)
             meta = m.get_scheduler_metadata(c.b, 1, c.s, c.hq, c.hkv, D, lens, qkv_dtype=DT, headdim_v=D, num_splits=0)
-            run_peer(c, f"{label}_kvcache", lambda i: (lambda: m.flash_attn_with_kvcache(
-                q4[i], c.k[i], c.v[i], cache_seqlens=lens, softmax_scale=c.scale, scheduler_metadata=meta, num_splits=0)),
-                "flash_attn_with_kvcache + scheduler_metadata")
+            run_peer(
+                c,
+                f"{label}_kvcache",
+                lambda i: (
+                    lambda: m.flash_attn_with_kvcache(
+                        q4[i], c.k[i], c.v[i], cache_seqlens=lens, softmax_scale=c.scale, scheduler_metadata=meta, num_splits=0
+                    )
+                ),
+                "flash_attn_with_kvcache + scheduler_metadata",
+            )
         except Exception as ex:  # noqa: BLE001
             skip(f"{label}_kvcache", f"{type(ex).__name__}: {ex}")
 
@@ -587,13 +701,20 @@ def do_fa4(c):
 
     def first(r):
         return r[0] if isinstance(r, (tuple, list)) else r
-    run_peer(c, "fa4_nosplit", lambda i: (lambda: first(fa4_func(q4[i], c.k[i], c.v[i], softmax_scale=c.scale))), "num_splits=1 (sm_90 asserts no split)")
+
+    run_peer(
+        c,
+        "fa4_nosplit",
+        lambda i: lambda: first(fa4_func(q4[i], c.k[i], c.v[i], softmax_scale=c.scale)),
+        "num_splits=1 (sm_90 asserts no split)",
+    )
 
 
 # ------------------------------------------------------------------ FlashInfer
 try:
     if not ONLY or any(o.startswith("flashinfer") for o in ONLY):
         import flashinfer
+
         FI_WS = torch.zeros(256 << 20, dtype=torch.uint8, device=dev)
     else:
         flashinfer = None
@@ -607,8 +728,16 @@ def do_flashinfer(c):
         return
     if c.b == 1:
         for tc in (True, False):
-            run_peer(c, f"flashinfer_single{'_tc' if tc else ''}", lambda i, tc=tc: (lambda: flashinfer.single_decode_with_kv_cache(
-                c.q[i][0], c.k[i][0], c.v[i][0], kv_layout="NHD", use_tensor_cores=tc, sm_scale=c.scale)), f"use_tensor_cores={tc}")
+            run_peer(
+                c,
+                f"flashinfer_single{'_tc' if tc else ''}",
+                lambda i, tc=tc: (
+                    lambda: flashinfer.single_decode_with_kv_cache(
+                        c.q[i][0], c.k[i][0], c.v[i][0], kv_layout="NHD", use_tensor_cores=tc, sm_scale=c.scale
+                    )
+                ),
+                f"use_tensor_cores={tc}",
+            )
     PS = 64
     if c.s % PS:
         return
@@ -622,7 +751,9 @@ def do_flashinfer(c):
             FI_WS.zero_()
             w = flashinfer.BatchDecodeWithPagedKVCacheWrapper(FI_WS, "NHD", use_tensor_cores=True)
             w.plan(indptr, idx, last, c.hq, c.hkv, D, PS, pos_encoding_mode="NONE", q_data_type=DT, kv_data_type=DT, sm_scale=c.scale)
-            run_peer(c, "flashinfer_batch_tc", lambda i: (lambda: w.run(c.q[i], (pages(c.k[i]), pages(c.v[i])))), "paged 64, fa2 tensor cores")
+            run_peer(
+                c, "flashinfer_batch_tc", lambda i: lambda: w.run(c.q[i], (pages(c.k[i]), pages(c.v[i]))), "paged 64, fa2 tensor cores"
+            )
     except Exception as ex:  # noqa: BLE001
         skip("flashinfer_batch_tc", f"[{c.name()}] {type(ex).__name__}: {ex}")
     try:
@@ -630,9 +761,25 @@ def do_flashinfer(c):
         tbl = idx.view(c.b, npg)
         lens = torch.full((c.b,), c.s, dtype=torch.int32, device=dev)
         FI_WS.zero_()
-        run_peer(c, "flashinfer_xqa", lambda i: (lambda: fn(
-            c.q[i], (pages(c.k[i]), pages(c.v[i])), FI_WS, tbl, lens, c.s, bmm1_scale=c.scale, bmm2_scale=1.0,
-            kv_layout="NHD", backend="xqa")), "TensorRT-LLM XQA, paged 64")
+        run_peer(
+            c,
+            "flashinfer_xqa",
+            lambda i: (
+                lambda: fn(
+                    c.q[i],
+                    (pages(c.k[i]), pages(c.v[i])),
+                    FI_WS,
+                    tbl,
+                    lens,
+                    c.s,
+                    bmm1_scale=c.scale,
+                    bmm2_scale=1.0,
+                    kv_layout="NHD",
+                    backend="xqa",
+                )
+            ),
+            "TensorRT-LLM XQA, paged 64",
+        )
     except Exception as ex:  # noqa: BLE001
         skip("flashinfer_xqa", f"[{c.name()}] {type(ex).__name__}: {ex}")
 
@@ -655,13 +802,20 @@ def do_xformers(c):
     q5 = [x.view(c.b, 1, c.hkv, c.g, D) for x in c.q]
     k5 = [x.view(c.b, c.s, c.hkv, 1, D).expand(c.b, c.s, c.hkv, c.g, D) for x in c.k]
     v5 = [x.view(c.b, c.s, c.hkv, 1, D).expand(c.b, c.s, c.hkv, c.g, D) for x in c.v]
-    run_peer(c, "xformers_splitk", lambda i: (lambda: xfmha.memory_efficient_attention_forward(
-        q5[i], k5[i], v5[i], op=xf_splitk.FwOp, scale=c.scale)), "triton_splitk heuristic")
+    run_peer(
+        c,
+        "xformers_splitk",
+        lambda i: lambda: xfmha.memory_efficient_attention_forward(q5[i], k5[i], v5[i], op=xf_splitk.FwOp, scale=c.scale),
+        "triton_splitk heuristic",
+    )
 
 
 # ------------------------------------------------------------------ main
-print(f"# {prop.name} SMs={SMS} L2={L2 >> 20}MiB torch={torch.__version__} cuda={torch.version.cuda} "
-      f"triton={getattr(triton, '__version__', '-') if HAVE_TRITON else '-'} cudnn={torch.backends.cudnn.version()}", flush=True)
+print(
+    f"# {prop.name} SMs={SMS} L2={L2 >> 20}MiB torch={torch.__version__} cuda={torch.version.cuda} "
+    f"triton={getattr(triton, '__version__', '-') if HAVE_TRITON else '-'} cudnn={torch.backends.cudnn.version()}",
+    flush=True,
+)
 
 n = 1 << 30
 x = torch.randint(0, 255, (n,), device=dev, dtype=torch.uint8)
@@ -688,8 +842,10 @@ if HAVE_TRITON:
         skip("empty kernel", ex)
 del x, y
 torch.cuda.empty_cache()
-print(f"# copy {COPY_BW / 1e12:.3f} TB/s (read+write)   read-only {READ_BW / 1e12:.3f} TB/s   "
-      f"empty kernel in a graph {EMPTY_US:.2f} us/node", flush=True)
+print(
+    f"# copy {COPY_BW / 1e12:.3f} TB/s (read+write)   read-only {READ_BW / 1e12:.3f} TB/s   empty kernel in a graph {EMPTY_US:.2f} us/node",
+    flush=True,
+)
 
 for sh in SHAPES[args.shapes]:
     if left() < 12:
@@ -711,7 +867,10 @@ for sh in SHAPES[args.shapes]:
     mine = [r for r in rows if r["shape"] == c.name() and r["ok"]]
     if mine:
         b0 = min(mine, key=lambda r: r["us"])
-        print(f"# {c.name():16s} copies={c.ncopy:3d} {time.time() - t1:5.1f}s  best {b0['peer']} {b0['us']:.1f} us = {b0['gbs']:.0f} GB/s", flush=True)
+        print(
+            f"# {c.name():16s} copies={c.ncopy:3d} {time.time() - t1:5.1f}s  best {b0['peer']} {b0['us']:.1f} us = {b0['gbs']:.0f} GB/s",
+            flush=True,
+        )
     del c
     torch.cuda.empty_cache()
 
@@ -730,7 +889,9 @@ for sh in SHAPES[args.shapes]:
 
 if args.json:
     with open(args.json, "w") as f:
-        f.write(json.dumps(dict(kind="anchor", gpu=prop.name, sms=SMS, copy_bw=COPY_BW, read_bw=READ_BW, empty_us=EMPTY_US, skips=skips)) + "\n")
+        f.write(
+            json.dumps(dict(kind="anchor", gpu=prop.name, sms=SMS, copy_bw=COPY_BW, read_bw=READ_BW, empty_us=EMPTY_US, skips=skips)) + "\n"
+        )
         for r in rows:
             f.write(json.dumps(r) + "\n")
 
@@ -741,6 +902,11 @@ for shn in dict.fromkeys(r["shape"] for r in rows):
     rs = sorted([r for r in rows if r["shape"] == shn], key=lambda r: r["us"])
     okr = [r for r in rs if r["ok"]]
     fl = rs[0]["floor_us"]
-    print(f"{shn:16s} floor {fl:8.1f} | " + "  ".join(
-        f"{'*' if okr and r is okr[0] else ''}{r['peer']} {r['us']:.1f} ({r['pct_of_read_bw']:.0f}%){'' if r['ok'] else '!'}" for r in rs))
+    print(
+        f"{shn:16s} floor {fl:8.1f} | "
+        + "  ".join(
+            f"{'*' if okr and r is okr[0] else ''}{r['peer']} {r['us']:.1f} ({r['pct_of_read_bw']:.0f}%){'' if r['ok'] else '!'}"
+            for r in rs
+        )
+    )
 print(f"## skipped: {', '.join(f'{k} x{v[0]}' for k, v in skips.items()) or 'none'}   total {time.time() - T0:.0f} s")

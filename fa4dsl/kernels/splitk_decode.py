@@ -182,7 +182,9 @@ def write_alone(source, sink, *, c):
         if quad < quads:
             row = quad // (c.depth // QUAD)
             largest, total = merged_statistics(source, row, c=c)
-            write_output(sink, row, quad % (c.depth // QUAD), merged_quad(source, row, quad % (c.depth // QUAD), c=c), largest, total, c=c.combine)
+            write_output(
+                sink, row, quad % (c.depth // QUAD), merged_quad(source, row, quad % (c.depth // QUAD), c=c), largest, total, c=c.combine
+            )
 
 
 @kernel(cluster=lambda c: (c.partitions, 1, 1), threads=lambda c: c.threads)

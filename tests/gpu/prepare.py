@@ -2,7 +2,7 @@
 
     python tests/gpu/prepare.py build/gpu
 
-Writes torch_combine.fa4 (the torch operator's variants), combine.fa4 (the launch benchmark's), waiting.fa4 (kernels that record their waits),
+Writes torch_combine.fa4 and torch_decode.fa4 (the torch operators' variants), combine.fa4 (the launch benchmark's), waiting.fa4 (kernels that record their waits),
 printing.fa4 (one that prints).
 """
 
@@ -17,6 +17,7 @@ def main(folder: Path) -> None:
     from fa4dsl.kernels.combine_config import CombineConfig
     from fa4dsl.kernels.combine_design import choose, measured_shape
     from fa4dsl.kernels.combine_measured import MEASURED
+    from fa4dsl.kernels.decode import decode_config, decode_kernel
     from fa4dsl.runtime import save
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -29,6 +30,8 @@ def main(folder: Path) -> None:
         configs.append(CombineConfig(8, 128, 64, design, threads, pieces=pieces))
     save(folder / "torch_combine.fa4", [combine_kernel(config).compile() for config in configs])
     combine_kernel(CombineConfig()).compile().save(folder / "combine.fa4")
+    decodes = [decode_config(4, 6, 1024, 128, page=page) for page in (0, 128)]  # `fa4dsl.torch_decode.operator_config` for what the tests name
+    save(folder / "torch_decode.fa4", [decode_kernel(config).compile() for config in decodes])
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     import printing_kernels
     import waiting_kernels

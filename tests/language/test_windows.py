@@ -37,6 +37,10 @@ def reshaped(x: Pointer[f32]):
         x.store(2 * i, other[i])
     values[0, 0] = 99.0  # `other` keeps its own values
     x[6] = other[0, 0]
+    pair = registers(f32, 2, fill=7.0)
+    other[2] = pair  # a row takes a register array
+    pair[0] = 0.0
+    x.store(8, other[2])
 
 
 @kernel(threads=1)
@@ -52,9 +56,9 @@ def test_window_at_run_time() -> None:
 
 
 def test_register_array_in_another_shape() -> None:
-    x = np.full(7, -1.0, np.float32)
+    x = np.full(10, -1.0, np.float32)
     reshaped[1](x)
-    assert x.tolist() == [0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 0.0]
+    assert x.tolist() == [0.0, 1.0, 2.0, 10.0, 11.0, 12.0, 0.0, -1.0, 7.0, 7.0]
 
 
 @pytest.mark.parametrize(("wrong", "code"), [(window_too_long, "L074"), (reshaped_to_another_size, "L073")])

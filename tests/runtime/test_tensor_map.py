@@ -47,7 +47,9 @@ def test_views() -> None:
 
 def test_promotion() -> None:
     """L2 fetches as much at a time as a box takes in one piece."""
-    cache = np.zeros((2, 128, 8, 2, 64), np.float16).transpose(0, 2, 1, 3, 4)  # [batch, heads, rows, panels, 64] of [batch, rows, heads, 128]
+    cache = np.zeros((2, 128, 8, 2, 64), np.float16).transpose(
+        0, 2, 1, 3, 4
+    )  # [batch, heads, rows, panels, 64] of [batch, rows, heads, 128]
     assert tiled(cache, (64, 2, 64, 1, 1), "128B").description.l2_promotion == "128B"
     assert tiled(cache, (64, 1, 64, 1, 1), "128B").description.l2_promotion == "128B"
     assert tiled(np.zeros((8, 64), np.float16), (64, 4), "128B").description.l2_promotion == "128B"
