@@ -30,7 +30,9 @@ def main(folder: Path) -> None:
         configs.append(CombineConfig(8, 128, 64, design, threads, pieces=pieces))
     save(folder / "torch_combine.fa4", [combine_kernel(config).compile() for config in configs])
     combine_kernel(CombineConfig()).compile().save(folder / "combine.fa4")
-    decodes = [decode_config(4, 6, 1024, 128, page=page) for page in (0, 128)]  # `fa4dsl.torch_decode.operator_config` for what the tests name
+    decodes = [
+        decode_config(4, 6, 1024, 128, page=page) for page in (0, 128)
+    ]  # `fa4dsl.torch_decode.operator_config` for what the tests name
     save(folder / "torch_decode.fa4", [decode_kernel(config).compile() for config in decodes])
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
     import printing_kernels

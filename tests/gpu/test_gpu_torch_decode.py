@@ -96,7 +96,9 @@ def test_opcheck(operator: Any) -> None:
     import torch
 
     torch.library.opcheck(operator.decode, inputs())
-    torch.library.opcheck(operator.decode_out, inputs(), {"out": torch.zeros(BATCH, KEY_HEADS * GROUP, DEPTH, dtype=torch.bfloat16, device="cuda")})
+    torch.library.opcheck(
+        operator.decode_out, inputs(), {"out": torch.zeros(BATCH, KEY_HEADS * GROUP, DEPTH, dtype=torch.bfloat16, device="cuda")}
+    )
 
 
 # torch.compile uses torch.jit inside, which torch has deprecated.
@@ -106,7 +108,9 @@ def test_compile_and_graph(operator: Any) -> None:
 
     q, k, v, lengths, scale = inputs()
     expected = reference(q, k, v, lengths, scale)
-    compiled = torch.compile(lambda q, k, v, lengths: torch.ops.fa4dsl.splitk_decode(q * 1.0, k, v, lengths, SCALE).float() * 2, fullgraph=True)
+    compiled = torch.compile(
+        lambda q, k, v, lengths: torch.ops.fa4dsl.splitk_decode(q * 1.0, k, v, lengths, SCALE).float() * 2, fullgraph=True
+    )
     assert close(compiled(q, k, v, lengths) / 2, expected)
     out = torch.zeros_like(q)
     graph = torch.cuda.CUDAGraph()
