@@ -96,11 +96,14 @@ def _add_parameter(function: ir.Operation) -> ir.Value:
     return records
 
 
-def _add_barriers(function: ir.Operation) -> ir.Value:
-    """The barriers that are tested for the others' sake; nobody arrives at them. They are initialised where the kernel's own are."""
+def _add_barriers(function: ir.Operation) -> ir.Value | None:
+    """The barriers that are tested for the others' sake; nobody arrives at them. They are initialised where the kernel's own are; where it
+    initialises none (IR by hand), there are none."""
     from mlir import ir
 
-    own = next(iter(fa4_operations(function, "mbarrier_init")))
+    own = next(iter(fa4_operations(function, "mbarrier_init")), None)
+    if own is None:
+        return None
     first = function.regions[0].blocks[0].operations[0]
     description = {"name": "wait_records.others", "count": OTHERS, "arrivals": 1, "scope": "cta"}
     with ir.InsertionPoint(first):

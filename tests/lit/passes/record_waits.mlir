@@ -70,4 +70,25 @@ func.func @recorded(%parity: i32) attributes {fa4.kernel, fa4.debug_waits, fa4.b
   "fa4.cluster_wait"() {order = "acquire"} : () -> ()
   func.return
 }
+
+// What an ordinary load sees of a barrier is what memory holds: as many others are tested first. They are initialised where the kernel's own are.
+// CHECK-LABEL: func.func @written_back(
+// CHECK: %[[OTHERS:.*]] = "fa4.mbarrier_alloc"() {arrivals = 1 : i64, count = 64 : i64, {{.*}}name = "wait_records.others", scope = "cta"}
+// CHECK: "fa4.mbarrier_init"(%[[OTHERS]])
+// CHECK: scf.if
+// CHECK: scf.while
+// CHECK: "fa4.mbarrier_test"(%[[OTHERS]], %{{.*}}, %{{.*}}) {order = "acquire", scope = "cta", suspend = false}
+// CHECK: "fa4.load"(%{{.*}}) {order = "volatile"} : (!llvm.ptr<3>) -> i64
+// PTX-LABEL: .entry written_back(
+// PTX: mbarrier.try_wait
+// PTX: mbarrier.test_wait
+// PTX: ld.volatile.shared::cta.b64
+func.func @written_back(%parity: i32) attributes {fa4.kernel, fa4.debug_waits, fa4.block = array<i32: 128, 1, 1>} {
+  %bar = "fa4.mbarrier_alloc"() {name = "bar", count = 2 : i64, arrivals = 3 : i64, scope = "cta"} : () -> !fa4.mbarrier
+  %zero = arith.constant 0 : i32
+  "fa4.mbarrier_init"(%bar) : (!fa4.mbarrier) -> ()
+  "fa4.block_sync"() : () -> ()
+  "fa4.mbarrier_wait"(%bar, %zero, %parity) {order = "acquire", scope = "cta"} : (!fa4.mbarrier, i32, i32) -> ()
+  func.return
+}
 }}
