@@ -217,7 +217,7 @@ def _pointer(name: str, left: Any, right: Any) -> Value:
         return left.offset(right if name == "+" else -right)
     if name == "+" and isinstance(right, PointerValue):
         return right.offset(left)
-    _mismatch(name, left, right)
+    _no_operation(name, left if isinstance(getattr(left, "type", None), PointerType) else right, right)
 
 
 def select(condition: Value, yes: Value, no: Value) -> Value:
