@@ -13,7 +13,7 @@ from collections.abc import MutableMapping, Sequence
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from fa4dsl.runtime.arguments import check_arguments, in_order, place_of
+from fa4dsl.runtime.arguments import check_argument, in_order, place_of
 from fa4dsl.runtime.launch import extents, launch, make_options
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ class Plans:
         from fa4dsl.runtime.cuda.plan import make_plan
 
         manifest = self.artifact.manifest
-        place = place_of(manifest, check_arguments(manifest, ordered))
+        # Checked again for the places alone: the launch has warned already.
+        place = place_of(manifest, [check_argument(item, value) for item, value in zip(manifest.given_parameters, ordered, strict=True)])
         options = make_options(self.artifact)
         prepared = prepared_for(self.artifact, extents(manifest.name, self.grid), options, None if place is None else place[1])
         ordinal, kinds, token = prepared.kernel.gpu.ordinal, tuple(map(type, ordered)), object()

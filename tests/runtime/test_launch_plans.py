@@ -152,6 +152,25 @@ print(code(lambda: kernel(x, NdArray((8,), "float64"), 4)), code(lambda: kernel(
     assert [line for line in lines if line.startswith("R")] == ["R044", "R042 R041"]
 
 
+def test_a_launch_warns_once(library: Path) -> None:
+    """A plan is made behind the first launch, which has warned of what TMA stores do behind odd rows."""
+    assert run(
+        library,
+        """
+import warnings
+warnings.simplefilter("always")
+stored = samples.artifact("stored", (samples.Parameter("m", "tensor_map", "f32", samples.TensorMapTemplate("f32", 2, (8, 8), "none")),), "ret;")
+odd = Tensor((8, 30), strides=(32, 1))
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    stored[1](odd)
+    stored[1](odd)
+print(len(told), "R037" in str(told[0].message))
+""",
+        STUB_QUIET="1",
+    ) == ["1 True"]
+
+
 def test_floats(library: Path) -> None:
     lines = run(
         library,
