@@ -45,7 +45,8 @@ def choose_decode(group: int, units: int, keys: int, *, two_levels: bool = True)
         partitions //= 2
     if partitions == 1:
         clusters = 1
-    reason = f"measured on {GPU} for {nearest[1]} key heads of {nearest[0]} query heads and {nearest[2]} keys: {microseconds:.2f} us"
+    heads = "1 key head" if nearest[1] == 1 else f"{nearest[1]} key heads"
+    reason = f"measured on {GPU} for {heads} of {nearest[0]} query heads and {nearest[2]} keys: {microseconds:.2f} us"
     return DecodeChoice(partitions, clusters, stages, reason)
 
 

@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
 
 from fa4dsl.kernels.combine import combine_kernel
-from fa4dsl.kernels.combine_case import CombineCase, Judgement
+from fa4dsl.kernels.combine_case import CombineCase
 from fa4dsl.kernels.combine_config import LARGEST_TILE, CombineConfig
 from fa4dsl.kernels.combine_design import Choice, choose
+from fa4dsl.kernels.kernel_run import Device, KernelRun, run_case
 from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.types import Swizzle
 
 
-@dataclass(frozen=True)
-class CombineRun:
-    """What a run showed."""
+class CombineOptions(TypedDict, total=False):
+    """Fields of the configuration that a run may set, beside the sizes and the design."""
 
-    kernel: str
-    device: str
+    output: str
+    use_fma: bool
+    sink: bool
+    lse: bool
+    group: int
+    swizzle: Swizzle
+    blocks_per_store: int
+    clusters: int
+
+
+OPTIONS = tuple(CombineOptions.__annotations__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CombineRun(KernelRun):
+    """What a run of the combine showed."""
+
     config: CombineConfig
     choice: Choice
     """The design and the reason for it."""
     rows: int
     tiles: int
     heads: int
-    seed: int
-    cluster: tuple[int, int, int]
-    grid: tuple[int, int, int]
-    judgement: Judgement
-    verdict: str
-    """The simulator's word ("clean", or the findings' codes); "not checked" on a GPU."""
-    seconds: float
-    """The launch, without compilation."""
-    compile_seconds: float
-    report: Any = field(default=None, repr=False, compare=False)
 
     @property
     def partitions(self) -> int:
@@ -45,31 +50,6 @@ class CombineRun:
     @property
     def depth(self) -> int:
         return self.config.depth
-
-    @property
-    def max_abs_error(self) -> float:
-        return self.judgement.max_abs_error
-
-    @property
-    def tolerance(self) -> float:
-        return self.judgement.tolerance
-
-    @property
-    def worst_share(self) -> float:
-        return self.judgement.worst_share
-
-    @property
-    def relative_l2(self) -> float:
-        return self.judgement.relative_l2
-
-    @property
-    def neighbours_untouched(self) -> bool:
-        return self.judgement.neighbours_untouched
-
-    @property
-    def ok(self) -> bool:
-        """Right within rounding, nothing else written, and nothing found by the simulator."""
-        return self.judgement.ok and self.verdict in ("clean", "not checked")
 
     def as_dict(self) -> dict[str, Any]:
         """The fields that ``fa4dsl run --json`` prints."""
@@ -91,10 +71,6 @@ class CombineRun:
         }
 
 
-OPTIONS = ("output", "use_fma", "sink", "lse", "group", "swizzle", "blocks_per_store", "clusters")
-"""Fields of the configuration that a run may set, beside the sizes and the design."""
-
-
 def tile_rows(design: str, rows: int) -> int:
     """BM for tiles of at most `rows` rows: `pull` takes whole warps, the others the next power of two from 4 on."""
     least = 32 if design == "pull" else 4
@@ -108,13 +84,13 @@ def run_splitk_combine(
     tiles: int = 2,
     heads: int = 1,
     seed: int = 0,
-    device: Literal["auto", "cuda", "simulator"] = "auto",
+    device: Device = "auto",
     progress: Callable[..., Any] | None = None,
     schedule: str = "eager",
     design: str = "auto",
     threads: int = 0,
     pieces: int = 0,
-    **options: Any,
+    **options: Unpack[CombineOptions],
 ) -> CombineRun:
     """Compiles the combine, runs it on random partials and compares with float64.
 
@@ -134,47 +110,20 @@ def run_splitk_combine(
     if height % group:
         height = -(-rows * group // 32) * 32 if chosen.design == "pull" else rows * group
     config = CombineConfig(partitions, depth, height, chosen.design, chosen.threads, pieces=chosen.pieces, **options)
-    device = _device(device)
-    started = time.perf_counter()
-    bound = combine_kernel(config)
-    artifact = bound.compile()
-    compile_seconds = time.perf_counter() - started
-    case = CombineCase(config, rows, tiles, heads, seed)
-    launching: dict[str, Any] = {"copy": True} if device == "cuda" else {"schedule": schedule, "seed": seed, "progress": progress}
-    started = time.perf_counter()
-    result = bound.launch(case.grid, case.arguments, device=device, **launching)
-    seconds = time.perf_counter() - started
-    return CombineRun(
-        kernel="splitk-combine",
+    outcome = run_case(
+        combine_kernel(config),
+        lambda: CombineCase(config, rows, tiles, heads, seed),
         device=device,
-        config=config,
-        choice=chosen,
-        rows=rows,
-        tiles=tiles,
-        heads=heads,
+        schedule=schedule,
         seed=seed,
-        cluster=artifact.manifest.cluster,
-        grid=case.grid,
-        judgement=case.judge(),
-        verdict="not checked" if result.report is None else str(result.report.verdict),
-        seconds=result.seconds if result.seconds is not None else seconds,
-        compile_seconds=compile_seconds,
-        report=result.report,
+        progress=progress,
     )
+    return CombineRun(kernel="splitk-combine", config=config, choice=chosen, rows=rows, tiles=tiles, heads=heads, **outcome)
 
 
-def _choice(design: Any, threads: int, pieces: int, rows: int, partitions: int, depth: int, options: dict[str, Any]) -> Choice:
+def _choice(design: Any, threads: int, pieces: int, rows: int, partitions: int, depth: int, options: CombineOptions) -> Choice:
     if design != "auto":
         return Choice(design, threads, pieces or 1, "asked for")
-    known = {name: options[name] for name in ("output", "swizzle", "blocks_per_store", "group") if name in options}
+    known: dict[str, Any] = {name: value for name, value in options.items() if name in ("output", "swizzle", "blocks_per_store", "group")}
     found = choose(rows, partitions, depth, **known)
     return Choice(found.design, threads or found.threads, pieces or found.pieces, found.reason)
-
-
-def _device(device: str) -> Literal["cuda", "simulator"]:
-    if device == "auto":
-        from fa4dsl.runtime.cuda.device import capability_if_any
-
-        found = capability_if_any()
-        return "cuda" if found is not None and found[0] == 9 else "simulator"
-    return "cuda" if device == "cuda" else "simulator"
