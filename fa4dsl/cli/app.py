@@ -120,6 +120,11 @@ def report(error: Exception) -> int:
     if isinstance(error, Fa4dslWarning):
         print_diagnostics([error.diagnostic])
         return WRONG
+    if isinstance(error, MemoryError):
+        click.echo(
+            f"error: this machine has too little memory for a problem of this size{': ' + words if (words := str(error)) else ''}", err=True
+        )
+        return WRONG
     place = traceback.extract_tb(error.__traceback__)[-1]
     words = str(error).strip()
     click.echo(f"internal error: {type(error).__name__}{': ' + words if words else ''} ({place.filename}:{place.lineno})", err=True)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     metavar="LAUNCH.json",
     help="Grid and arrays; needed unless KERNEL is in the library.",
 )
-@set_option("Compile-time argument of the kernel.")
+@set_option("Compile-time argument of the kernel; of a library kernel, also the size of its problem.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(kernel: str, schedules: str, launch_file: Path | None, settings: Settings, as_json: bool) -> int:
     """Run a kernel in the simulator under several schedules and print one verdict.
@@ -66,10 +66,9 @@ def _run(kernel: str, launch_file: Path | None, settings: Settings, schedule: st
 
     with progress_bar(f"{kernel}, {schedule}:{seed}", wanted=not as_json) as progress:
         if launch_file is None:
-            from fa4dsl.kernels.run_splitk_combine import run_splitk_combine
+            from fa4dsl.cli.library_runs import simulate_library
 
-            result = run_splitk_combine(**settings.single(), device="simulator", schedule=schedule, seed=seed, progress=progress)
-            report: Report = result.report
+            report: Report = simulate_library(kernel, settings.single(), schedule, seed, progress).report
             return report
         from fa4dsl.runtime.simulator.launch import load_launch
         from fa4dsl.runtime.simulator.run import simulate

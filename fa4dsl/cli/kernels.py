@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from fa4dsl.kernel_object import BoundKernel, Kernel
 
-LIBRARY = {"splitk-combine": "fa4dsl.kernels.splitk_combine:splitk_combine"}
+LIBRARY = {
+    "splitk-combine": "fa4dsl.kernels.splitk_combine:splitk_combine",
+    "splitk-decode": "fa4dsl.kernels.splitk_decode:splitk_decode",
+}
 """Kernels of the library: the name on the command line, and where the kernel is."""
 
 

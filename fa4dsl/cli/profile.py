@@ -91,7 +91,7 @@ def _run(kernel: str, launch_file: Path | None, settings: Settings, schedule: st
     options: dict[str, Any] = {"schedule": schedule, "seed": seed, "trace": True}
     with progress_bar(f"{kernel}, {schedule}:{seed}", wanted=not quiet) as progress:
         if launch_file is None:
-            return _library(settings, schedule, seed, progress)
+            return _library(kernel, settings, schedule, seed, progress)
         from fa4dsl.runtime.simulator.launch import load_launch
 
         launch = load_launch(launch_file)
@@ -115,12 +115,12 @@ def _run(kernel: str, launch_file: Path | None, settings: Settings, schedule: st
         return Profiled(report, artifact.cubin)
 
 
-def _library(settings: Settings, schedule: str, seed: int, progress: Any) -> Profiled:
-    from fa4dsl.kernels.run_splitk_combine import run_splitk_combine
+def _library(kernel: str, settings: Settings, schedule: str, seed: int, progress: Any) -> Profiled:
+    from fa4dsl.cli.library_runs import simulate_library
     from fa4dsl.runtime.simulator.recording import recording
 
     with recording() as reports:
-        run_splitk_combine(**settings.single(), device="simulator", schedule=schedule, seed=seed, progress=progress)
+        simulate_library(kernel, settings.single(), schedule, seed, progress)
     return Profiled(reports[-1])
 
 
