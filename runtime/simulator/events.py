@@ -124,6 +124,15 @@ class Checker(Protocol):
     def join(self, site: Instruction, threads: Ints, tokens: Iterable[Token], scope: Scope, order: Order = "acquire") -> None:
         """`threads` have observed `tokens` (barrier completed, phase waited for). Tokens whose scope and `scope` do not mutually include are not joined, but remembered for explanations."""
 
+    def release_each(self, site: Instruction, parts: Sequence[Ints], scope: Scope, order: Order = "release") -> list[Token]:
+        """`release` of each of several groups of threads, none of them in two groups: a token for each."""
+        return [self.release(site, threads, scope, order) for threads in parts]
+
+    def join_each(self, site: Instruction, parts: Sequence[tuple[Ints, Sequence[Token]]], scope: Scope, order: Order = "acquire") -> None:
+        """`join` of each of several groups of threads, none of them in two groups, with the tokens that it has observed."""
+        for threads, tokens in parts:
+            self.join(site, threads, tokens, scope, order)
+
     def fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope) -> None:
         """fence / membar."""
 

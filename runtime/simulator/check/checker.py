@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fa4dsl.runtime.simulator.check import together
 from fa4dsl.runtime.simulator.check.async_events import AsynchronousEvents
 from fa4dsl.runtime.simulator.check.findings import build
 from fa4dsl.runtime.simulator.check.flow import Flow
@@ -61,6 +62,17 @@ class HappensBefore(AsynchronousEvents):
                 known = [self.multicasts.get((token.serial, cta), token) for token in known]
         self.sync.join(site, threads, known, scope, order)
 
+    def release_each(self, site: Instruction, parts: Sequence[Ints], scope: Scope, order: Order = "release") -> list[Token]:
+        return list(self.sync.release_each(site, parts, scope, order))
+
+    def join_each(self, site: Instruction, parts: Sequence[tuple[Ints, Sequence[Token]]], scope: Scope, order: Order = "acquire") -> None:
+        if self.multicasts or self.of.cluster_size > 1 or len(parts) < 2:
+            for threads, tokens in parts:
+                self.join(site, threads, tokens, scope, order)
+            return
+        self.causes.waited[np.concatenate([threads for threads, _ in parts])] = self._site(site) + 1
+        self.sync.join_each(site, parts, scope, order)  # type: ignore[arg-type]
+
     def fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope) -> None:
         self.sync.fence(site, threads, order, scope)
 
@@ -74,7 +86,7 @@ class HappensBefore(AsynchronousEvents):
             if before and not isinstance(before, Step) and not (len(before) == 1 and len(before[0].threads) == per_cta):
                 return False
         first = first_cta * per_cta
-        epochs = self.clocks.meet(first, ctas)
+        epochs = together.meet(self.clocks, first, ctas)
         if epochs is None:
             return False
         step = Step(site, "arrive", np.arange(first, first + ctas * per_cta), epochs.reshape(-1), ctas)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fa4dsl.runtime.simulator.check import together
 from fa4dsl.runtime.simulator.check.facts import NOTHING, Facts, FactTable
 from fa4dsl.runtime.simulator.check.lanes import LaneKnowledge
-from fa4dsl.runtime.simulator.check.token import GLOBAL, HB, LOCAL, PEER, VIEWS, Knowledge, ReleaseToken, Snapshot, combine
+from fa4dsl.runtime.simulator.check.token import GLOBAL, HB, LOCAL, NOBODY, PEER, VIEWS, Knowledge, ReleaseToken, Snapshot, combine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 LOW_HALF = 0 if sys.byteorder == "little" else 1
 SPACE_VIEWS = {"shared::cta": (LOCAL,), "shared::cluster": (LOCAL, PEER), "global": (GLOBAL,), "all": (LOCAL, PEER, GLOBAL)}
-NOBODY = np.int32((1 << 31) - 1)
 
 
 def distinct(values: Wide) -> list[int]:
@@ -74,7 +74,7 @@ class Clocks:
         self.taken: list[int] = []
         """Those of them whose rows were taken."""
         self.free: list[int] = []
-        self.joined: dict[tuple[int, int, int], int] = {}
+        self.joined: dict[tuple[int, ...], int] = {}
         self.fenced: dict[tuple[int, str, int], int] = {}
         self.unions: dict[tuple[int, ...], Knowledge] = {}
         self.resident = slice(0, count)
@@ -123,13 +123,17 @@ class Clocks:
         alone[:have] = self.alone[:have]
         self.alone = alone
 
-    def _take(self, count: int) -> Wide:
-        """Numbers for that many new clocks, whose rows the caller fills in."""
+    def reserve(self, count: int) -> None:
+        """Makes room for that many new clocks; may free others, and then empties the memo tables."""
         if len(self.free) + self.table.shape[1] - len(self.rows_of) < count:
             self._sweep()
         missing = count - len(self.free)
         if len(self.rows_of) + missing > self.table.shape[1]:
             self._grow(missing)
+
+    def take(self, count: int) -> Wide:
+        """Numbers for that many new clocks, whose rows the caller fills in."""
+        self.reserve(count)
         numbers = [self.free.pop() for _ in range(min(count, len(self.free)))]
         numbers += range(len(self.rows_of), len(self.rows_of) + count - len(numbers))
         self.rows_of += [None] * (numbers[-1] + 1 - len(self.rows_of))
@@ -144,9 +148,9 @@ class Clocks:
         self.alone[self.free] = -1
         for number in self.free:
             self.rows_of[number] = None
-        self._forget()
+        self.forget()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """Empties the memo tables, since some clocks that they may name are no longer what they were."""
         self.joined.clear()
         self.fenced.clear()
@@ -183,7 +187,10 @@ class Clocks:
 
     def clock_knows(self, number: int, other: int, epoch: int) -> bool:
         """Whether a clock, whoever holds it, knows of a thread of its cluster, or of another one, up to `epoch`."""
-        row = self.rows(number).get(int(self.of.cluster[other]))
+        cluster = self.of.cluster[other]
+        if self.rows_of[number] is None and self.alone[number] == cluster:
+            return bool(self.table[HB, number, self.of.column[other] + 1] >= epoch)
+        row = self.rows(number).get(int(cluster))
         return row is not None and bool(row[HB, self.of.column[other]] >= epoch)
 
     def knows(self, view: int | Wide, threads: Wide, other: Wide, epochs: Ints) -> Bools:
@@ -252,6 +259,10 @@ class Clocks:
             new = self.facts.add(number, facts)
             if new != number:
                 self.fact[threads[old == number]] = new
+        self.trim_facts()
+
+    def trim_facts(self) -> None:
+        """Drops sets of facts that nobody knows any more, once there are many."""
         if len(self.facts.sets) > self.facts.limit:
             self.fact = self.facts.compact(self.fact)
             self.generation += 1
@@ -276,48 +287,6 @@ class Clocks:
         token.numbering = self.of
         self.epoch[threads] = epochs + 1
         return token
-
-    def meet(self, first: int, ctas: int) -> Ints | None:
-        """All threads of `ctas` CTAs, from thread `first` on, each CTA a cluster of its own, meet at their CTA's barrier: what `release` and `join`
-        do for each CTA, for all at once. Gives the epochs that were released, a row for each CTA; None, with nothing done, where the threads of a
-        CTA do not all know the same, or something has to be looked at more closely."""
-        of, per_cta = self.of, self.of.per_cta
-        threads = slice(first, first + ctas * per_cta)
-        facts = self.fact[threads]
-        if of.cluster_size != 1 or self.any_bridge or self.lanes.any or (facts != facts[0]).any():
-            return None
-        held = self.clock[threads].reshape(-1, per_cta)
-        if (held != held[:, :1]).any():
-            return None
-        old, cluster = held[:, 0].copy(), first // per_cta
-        if (self.alone[old] < 0).any():
-            known = [self.rows(number) for number in old.tolist()]
-            if any(rows and (len(rows) > 1 or cta not in rows) for cta, rows in enumerate(known, cluster)):
-                return None
-        # Nobody else holds a CTA's clock, so it changes where it stands. It knows nothing of others, and less of the own threads than they tell now;
-        # views but the first hold nothing while there are no fences.
-        if (old == 0).any():
-            new = np.flatnonzero(old == 0)
-            old[new] = self._take(len(new))
-            self.table[:, old[new], 0] = NOBODY
-            self.table[:, old[new], 1:] = 0
-            self.clock[threads] = np.repeat(old, per_cta)
-        if (self.alone[old] < 0).any():
-            self.alone[old] = np.arange(cluster, cluster + ctas)
-            for number in old.tolist():
-                self.rows_of[number] = None
-        if self.joined or self.fenced or self.unions:
-            self._forget()
-        epochs: Ints = self.epoch[threads].reshape(-1, per_cta).copy()
-        self.table[HB, old, 1:] = epochs
-        for number in self.taken:
-            if self.alone[number] >= 0:
-                self.rows_of[number] = None
-        self.taken.clear()
-        self.epoch[threads] += 1
-        self.told[cluster : cluster + ctas] = epochs.min(axis=1)
-        self.all_told = int(self.told[self.resident.start // per_cta : self.resident.stop // per_cta].min())
-        return epochs
 
     def select(self, token: ReleaseToken, keep: Bools) -> ReleaseToken:
         """The part of a token that belongs to some of its threads (each thread's own knowledge)."""
@@ -398,6 +367,15 @@ class Clocks:
     def bridge_fence(self, threads: Wide, space: str) -> None:
         """fence.proxy.async: what these threads know now is covered in the views of the space."""
         views = SPACE_VIEWS[space]
+        if not together.fence(self, threads, space, views):
+            self._fence_clocks(threads, space, views)
+        self.any_bridge = True
+        for view in views:
+            self.bridge[view, threads] = self.epoch[threads]
+        self.lanes.fence(threads, views)
+        self.epoch[threads] += 1
+
+    def _fence_clocks(self, threads: Wide, space: str, views: tuple[int, ...]) -> None:
         ctas = self.of.cta[threads]
         for cta in distinct(ctas) if space == "shared::cta" else [-1]:
             mine = threads if cta < 0 else threads[ctas == cta]
@@ -408,11 +386,6 @@ class Clocks:
                     new = self._fence_clock(number, space, views, cta, cluster)
                     if new != number:
                         self.clock[here[self.clock[here] == number]] = new
-        self.any_bridge = True
-        for view in views:
-            self.bridge[view, threads] = self.epoch[threads]
-        self.lanes.fence(threads, views)
-        self.epoch[threads] += 1
 
     def _fence_clock(self, number: int, space: str, views: tuple[int, ...], cta: int, cluster: int) -> int:
         if number == 0:

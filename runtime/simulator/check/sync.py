@@ -6,19 +6,21 @@ a fence) is remembered: the explanation of a race asks whether that edge would h
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from fa4dsl.runtime.simulator.check import together
 from fa4dsl.runtime.simulator.check.clocks import Clocks, distinct
 from fa4dsl.runtime.simulator.check.facts import NOTHING, Facts
 from fa4dsl.runtime.simulator.check.numbering import SCOPES
 from fa4dsl.runtime.simulator.check.token import Knowledge, ReleaseToken, combine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -119,6 +121,20 @@ class Synchronisation:
             return token
         return self.weaken(token)
 
+    def release_each(self, site: Instruction | None, parts: Sequence[Wide], scope: Scope, order: Order) -> Sequence[ReleaseToken]:
+        """`release` of each group of threads."""
+        tokens = together.release_each(self.clocks, site, parts, SCOPES[scope]) if order in RELEASES and len(parts) > 1 else None
+        if tokens is None:
+            return [self.release(site, threads, scope, order) for threads in parts]
+        homes = [min(token.ctas) for token in tokens]
+        if all(one < other for one, other in itertools.pairwise(homes)):
+            threads, epochs = (np.concatenate(column) for column in zip(*((one.threads, one.epochs) for one in tokens), strict=True))
+            self.steps.append(Step(site, "arrive", threads, epochs, len(tokens)))
+        else:
+            for token in tokens:
+                self.steps.append(Step(site, "arrive", token.threads, token.epochs))
+        return tokens
+
     def weaken(self, token: ReleaseToken) -> ReleaseToken:
         """The token of a relaxed operation: only what earlier release fences of its threads published."""
         facts = Facts(started=token.facts.started)
@@ -175,6 +191,18 @@ class Synchronisation:
             for token in weak:
                 if token.withheld is not None:
                     self.missed.append(MissedEdge("relaxed arrive", site, mine, self.clocks.epoch[mine], token.withheld, level))
+
+    def join_each(self, site: Instruction, parts: Sequence[tuple[Wide, Sequence[Knowledge]]], scope: Scope, order: Order) -> None:
+        """`join` of each group of threads with the tokens that it has observed, in a launch without clusters."""
+        plain: list[tuple[Wide, Sequence[Knowledge]]] = []
+        rest: list[tuple[Wide, Sequence[Knowledge]]] = []
+        for part in parts:
+            cta = int(self.of.cta[part[0][0]])
+            near = all(not isinstance(token, ReleaseToken) or (not token.relaxed and token.ctas == {cta}) for token in part[1])
+            (plain if near and order in ACQUIRES else rest).append(part)
+        rest += [plain[number] for number in (together.join_each(self.clocks, plain) if plain else ())]
+        for threads, tokens in rest:
+            self.join(site, threads, tokens, scope, order)
 
     def _join_in_cta(self, site: Instruction, threads: Wide, cta: int, level: int, acquire: bool, tokens: list[Knowledge]) -> None:
         accepted: list[Knowledge] = []

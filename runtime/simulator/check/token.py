@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Rows = dict[int, npt.NDArray[np.int32]]
 
 VIEWS = 4
+NOBODY = np.int32((1 << 31) - 1)
+"""The epoch up to which everybody knows of nobody, who does nothing."""
 HB, LOCAL, PEER, GLOBAL = range(VIEWS)
 """Views of a clock: plain happens-before, and what a generic-to-async proxy fence on the path has covered: accesses to the
 accessor's own shared memory, to a peer's, to global memory."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,11 @@ import numpy as np
 from fa4dsl.runtime.ptx.instruction import Instruction, Operand, Sink
 from fa4dsl.runtime.simulator.access import Target, pieces
 from fa4dsl.runtime.simulator.decoder import Decoder, handles
+from fa4dsl.runtime.simulator.events import Token
 from fa4dsl.runtime.simulator.instructions.loads_stores import make_target
 from fa4dsl.runtime.simulator.mbarrier import PENDING_BITS
 from fa4dsl.runtime.simulator.program import Step
-from fa4dsl.runtime.simulator.selection import Ints, Selection
+from fa4dsl.runtime.simulator.selection import Ints, Selection, grouped
 
 _SPACES = {"shared": "shared", "shared::cta": "shared", "shared::cluster": "shared::cluster"}
 
@@ -83,14 +84,6 @@ def offsets_of(
     if len(numbers) == 1:
         return numbers[0], found[0], remote
     return np.concatenate(numbers), np.concatenate(found), remote
-
-
-def groups(numbers: Ints, addresses: Ints) -> list[tuple[int, Ints]]:
-    """(address, threads) for each distinct address."""
-    low = int(addresses.min())
-    if low == int(addresses.max()):
-        return [(low, numbers)]
-    return [(int(address), numbers[addresses == address]) for address in np.unique(addresses)]
 
 
 @handles("mbarrier")
@@ -196,9 +189,18 @@ def _arrive(decoder: Decoder, instruction: Instruction) -> Step:
     def run(threads: Selection) -> None:
         numbers, addresses, remote = offsets_of(decoder, instruction, target, threads)
         _tell(decoder, instruction, numbers, addresses, "arrive", remote)
-        for address, part in groups(numbers, addresses):
+        parts = grouped(addresses)
+        released: list[Token] | None = None
+        if checker is not None and len(parts) > 1 and all(address in machine.mbarriers.objects for address, _ in parts):
+            released = checker.release_each(instruction, [grid.event_thread[numbers[where]] for _, where in parts], words.scope, order)
+        for index, (address, where) in enumerate(parts):
+            part = numbers[where]
             barrier = machine.mbarriers.find(instruction, int(part[0]), address)
-            tokens = [] if checker is None else [checker.release(instruction, grid.event_thread[part], words.scope, order)]
+            tokens: list[Token] = []
+            if checker is not None:
+                tokens = [
+                    released[index] if released is not None else checker.release(instruction, grid.event_thread[part], words.scope, order)
+                ]
             if expects:
                 assert number is not None
                 for thread in part.tolist():
@@ -251,31 +253,37 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
         _tell(decoder, instruction, numbers, addresses, operation, remote)
         done = np.zeros(len(numbers), np.bool_)
         wanted = asked[numbers].astype(np.int64)
-        for address, part in groups(numbers, addresses):
-            barrier = machine.mbarriers.find(instruction, int(part[0]), address)
-            here = slice(None) if len(part) == len(numbers) else addresses == address
+        wanted = wanted & 1 if parity else wanted >> 32
+        observed: list[tuple[Ints, Sequence[Token]]] = []
+        for address, where in grouped(addresses):
+            barrier = machine.mbarriers.find(instruction, int(numbers[where][0]), address)
+            phases = wanted[where]
             if parity:
-                ready = (wanted[here] & 1) != (barrier.phase & 1)
+                ready = phases != (barrier.phase & 1)
             else:
-                ready = (wanted[here] >> 32) < barrier.phase
-                old = (wanted[here] >> 32) < barrier.phase - 1
+                ready = phases < barrier.phase
+                old = phases < barrier.phase - 1
                 if old.any():
                     at = int(np.flatnonzero(old)[0])
                     machine.note(
                         "S049",
                         instruction,
-                        int(part[at]),
+                        int(numbers[where][at]),
                         others=((barrier.initialised, "the barrier"),),
-                        phase=int(wanted[here][at] >> 32),
+                        phase=int(phases[at]),
                         current=barrier.phase,
                     )
-            done[here] = ready
-            if ready.any():
-                barrier.consumed = max(barrier.consumed, barrier.phase - 1)
-            if checker is not None and ready.any():
-                checker.join(instruction, grid.event_thread[part[ready]], barrier.done_tokens, words.scope, order)
-            if machine.trace is not None and ready.any():
-                machine.trace.passed(("mbarrier", address, 0), instruction, part[ready])
+            if not ready.any():
+                continue
+            done[where] = ready
+            barrier.consumed = max(barrier.consumed, barrier.phase - 1)
+            passed = numbers[where][ready]
+            if checker is not None:
+                observed.append((grid.event_thread[passed], barrier.done_tokens))
+            if machine.trace is not None:
+                machine.trace.passed(("mbarrier", address, 0), instruction, passed)
+        if checker is not None:
+            checker.join_each(instruction, observed, words.scope, order)
         if machine.measures is not None:
             machine.measures.waited(instruction, numbers, addresses, done)
         return numbers, addresses, done
@@ -313,8 +321,8 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
             machine.block(staying, pc)
             table.wait_address[staying] = addresses[~go]
             table.wait_phase[staying] = asked[staying].astype(np.int64) if parity else asked[staying].astype(np.int64) >> 32
-            for address, part in groups(staying, addresses[~go]):
-                table.objects[address].waiting.append(part)
+            for address, where in grouped(addresses[~go]):
+                table.objects[address].waiting.append(staying[where])
         return None
 
     return Step(control=control, visible=True)
