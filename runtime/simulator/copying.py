@@ -130,11 +130,13 @@ def start(
     signals: Sequence[Signal] = (),
     bulk_group: bool = False,
     layouts: Sequence[SharedLayout] = (),
+    begun: int | None = None,
 ) -> Operation:
-    """Issues a copy: `read` takes the sources, `write` lands the data, then the barriers of `signals` are told."""
+    """Issues a copy: `read` takes the sources, `write` lands the data, then the barriers of `signals` are told. `begun`: its number, where the checker has been
+    told of it already."""
     checker, grid = machine.checker, machine.grid
-    number = None
-    if checker is not None:
+    number = begun
+    if checker is not None and begun is None:
         event_thread = int(grid.event_thread[thread])
         base = grid.first_cta * grid.shared_stride
         for signal in signals:

@@ -176,6 +176,13 @@ class Checker(Protocol):
         """Issued by `thread` (for wgmma: the warpgroup's threads are in `group`, an Ints array). Returns the operation's number.
         `layouts`: the shared tiles of a tensor copy or the descriptors of a wgmma, with their swizzles. cp.async goes to `copy_begin` instead."""
 
+    def copies_begin(
+        self, site: Instruction, threads: Ints, kind: AsyncKind, source: Range, target: Range, barriers: Ints
+    ) -> Sequence[int] | None:
+        """One instruction of several threads, each of another CTA, in rising order: each copies a range of `source` to one of `target`, in its own CTA's shared memory, and
+        will signal the mbarrier at its entry of `barriers` there: `mbarrier_access` and `async_begin` of each. None, with nothing done, where they are to come one by one."""
+        return None
+
     def copy_begin(self, site: Instruction, threads: Ints, sources: Ints, destinations: Ints, size: int, source_size: int) -> int:
         """One cp.async instruction (generic proxy) executed by `threads` together: global `sources`, shared `destinations`, `size` bytes written and up to
         `source_size` read by each. Returns one operation number for all; `async_waited` with that number completes it only for the threads that it names. Needs no

@@ -144,6 +144,36 @@ class AsynchronousEvents(MemoryEvents):
         granules = self._reached(operation, "shared", operation.destinations, operation.size, True)
         self.spaces["shared"].write(Observer(self._mark(operation), granules.spread(operation.group), True), granules, info)
 
+    def copies_begin(
+        self, site: Instruction, threads: Wide, kind: AsyncKind, source: Range, target: Range, barriers: Wide
+    ) -> Sequence[int] | None:
+        """As `mbarrier_access` and `async_begin` of each thread's copy, where there is nothing to tell about any of them."""
+        if self.map_reads or source.space == target.space:
+            return None
+        count, first = len(threads), len(self.operations)
+        marks = self.first_operation + first + np.arange(count, dtype=np.int64) << 32
+        check_source, check_target = self.spaces[source.space], self.spaces[target.space]
+        read = check_source.shadow.locate(source.starts, source.length)
+        written = check_target.shadow.locate(target.starts, target.length)
+        if not written.distinct or self.barriers.touched(written, target.starts, target.length) is not None:
+            return None
+        reading = Observer(read.spread(marks), read.spread(threads), True, True)
+        writing = Observer(written.spread(marks), written.spread(threads), True, True)
+        if not check_source.clean(reading, read, False) or not check_target.clean(writing, written, True):
+            return None
+        self.mbarrier_access(site, threads, barriers, "complete_tx", False)
+        nowhere: frozenset[int] = frozenset()
+        rows = zip(threads.tolist(), self.clocks.epoch[threads].tolist(), self.of.cta[threads].tolist(), strict=True)
+        for i, (thread, epoch, cta) in enumerate(rows):
+            reads, writes = (Range(part.space, part.starts[i : i + 1], part.length) for part in (source, target))
+            operation = Operation(first + i, kind, site, thread, None, [reads], [writes], (), nowhere, frozenset((cta,)), epoch=epoch)
+            self.operations.append(operation)
+            self.duplicates.issued(operation)
+        info = pack(self._site(site), 0, False, 1, False)
+        check_source.read_each(reading, read, info)
+        check_target.record_write(writing, written, info)
+        return range(first, first + count)
+
     def copy_begin(self, site: Instruction, threads: Wide, sources: Wide, destinations: Wide, size: int, source_size: int) -> int:
         operation = self._together("cp_async", site, threads, destinations, size)
         if source_size:

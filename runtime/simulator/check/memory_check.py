@@ -214,6 +214,66 @@ class SpaceCheck:
         shadow.writer_info[key] = info
         shadow.note(granules, WRITTEN)
 
+    # -- operations of several threads, with nothing to tell
+    def clean(self, observer: Observer, granules: Granules, write: bool) -> bool:
+        """Whether all that reads or writes of several operations in the async proxy are compared with comes before them, and is covered by proxy fences."""
+        shadow = self.shadow
+        if granules.some & WRITTEN and not self._all_before(observer, granules, shadow.writer[granules.key], shadow.writers, True):
+            return False
+        return not (write and granules.some & READ) or self._all_before(
+            observer, granules, shadow.reader[granules.key], shadow.readers, False
+        )
+
+    def _all_before(self, observer: Observer, granules: Granules, slots: Wide, lists: AgentLists, prior_write: bool) -> bool:
+        where = np.flatnonzero(slots)
+        if not self._covered(observer, granules, where, slots[where], prior_write):
+            return False
+        listed = lists.listed(granules.key)
+        return listed is None or self._covered(observer, granules, listed.where, listed.marks, prior_write)
+
+    def _covered(self, observer: Observer, granules: Granules, where: Wide, marks: Wide, prior_write: bool) -> bool:
+        if not len(where):
+            return True
+        if not self._ordered(observer, where, marks, prior_write, HB).all():
+            return False
+        some = np.flatnonzero(marks >> 32 < self.first_operation)
+        if not len(some):
+            return True
+        where, marks = where[some], marks[some]
+        rows = granules.rows[where]
+        view = self._view((marks >> 32) - 1, self.shadow.addresses(rows) if self.space == "shared" else rows[:0])
+        return bool(self._ordered(observer, where, marks, prior_write, view).all())
+
+    def read_each(self, observer: Observer, granules: Granules, info: int) -> None:
+        """Records reads of several operations, which may read the same bytes, one after the other: none of them comes before another."""
+        shadow, key, marks = self.shadow, granules.key, observer.marks
+        late = None
+        if not granules.distinct:
+            rows = granules.rows
+            order = np.argsort(rows, kind="stable")
+            same = rows[order[1:]] == rows[order[:-1]]
+            late, again = np.zeros(granules.count, np.bool_), np.zeros(granules.count, np.bool_)
+            late[order[:-1][same]], again[order[1:][same]] = True, True
+        if granules.some & READ:
+            self._keep_readers(observer, granules, again if late is not None else None)
+        if late is not None and late.any():
+            lost = np.flatnonzero(late)
+            shadow.readers.add(granules.rows[lost], marks[lost], np.full(len(lost), info, np.int32))
+        shadow.reader[key] = marks
+        shadow.reader_info[key] = info
+        shadow.note(granules, READ)
+
+    def record_write(self, observer: Observer, granules: Granules, info: int) -> None:
+        """Records weak writes to granules that differ from each other."""
+        shadow, key = self.shadow, granules.key
+        if granules.some & READ:
+            shadow.readers.clear(key)
+            shadow.reader[key] = 0
+        shadow.writers.clear(key)
+        shadow.writer[key] = observer.marks
+        shadow.writer_info[key] = info
+        shadow.note(granules, WRITTEN)
+
     def _meeting(self, observer: Observer, late: Wide, granules: Granules, info: int) -> None:
         """Threads of one event that write to one granule: lanes of one warp are judged by their values elsewhere."""
         kept = self.shadow.stamp[granules.rows[late]].astype(np.int64) - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from fa4dsl.runtime.simulator.decoder import Decoder
 from fa4dsl.runtime.simulator.events import Range
 from fa4dsl.runtime.simulator.numerics.tensor import reduce_bytes
 from fa4dsl.runtime.simulator.program import Step
-from fa4dsl.runtime.simulator.selection import Row, Selection
+from fa4dsl.runtime.simulator.selection import Ints, Row, Selection
 
 _SPACES = {"shared::cluster": "shared::cluster", "shared::cta": "shared", "shared": "shared", "global": "global"}
 _IGNORED = {"L2::cache_hint", "noftz", "bulk_group", "mbarrier::complete_tx::bytes", "cta_group::1"}
@@ -128,11 +129,37 @@ def _plain(decoder: Decoder, instruction: Instruction, form: Words, operands: li
                 f"reaching {at % grid.shared_stride + size - memory.shared_bytes} bytes past the block's {memory.shared_bytes} bytes",
             )
 
+    alike = kind_name == "bulk_load" and mask is None and byte_mask is None and grid.cluster_size == 1
+
+    def begin(numbers: Ints, targets: Ints, sources: Ints, barriers: Ints) -> Sequence[int] | None:
+        """Tells the checker of the copies of many blocks at once; None, with nothing done, where one of them is wrong, or they differ in kind."""
+        size = int(sizes[numbers[0]])
+        ctas = grid.cta[numbers]
+        if (
+            machine.checker is None
+            or not size
+            or size % 16
+            or (sizes[numbers] != size).any()
+            or (ctas[1:] <= ctas[:-1]).any()
+            or (targets // grid.shared_stride != ctas).any()
+            or (barriers // grid.shared_stride != ctas).any()
+            or (targets % grid.shared_stride + size > memory.shared_bytes).any()
+            or not memory.buffers.inside(sources, size).all()
+            or any(signal not in machine.mbarriers.objects for signal in barriers.tolist())
+        ):
+            return None
+        base = grid.first_cta * grid.shared_stride
+        reads, writes = Range("global", sources, size), Range("shared", targets + base, size)
+        return machine.checker.copies_begin(instruction, grid.event_thread[numbers], kind_name, reads, writes, barriers + base)
+
     def run(threads: Selection) -> None:
         numbers = grid.arange[threads]
         targets, sources = target.resolve(threads), source.resolve(threads)
         barriers = barrier.resolve(threads) if barrier is not None else targets
-        for thread, to, at, signal in zip(numbers.tolist(), targets.tolist(), sources.tolist(), barriers.tolist(), strict=True):
+        begun = begin(numbers, targets, sources, barriers) if alike and len(numbers) > 1 else None
+        for index, (thread, to, at, signal) in enumerate(
+            zip(numbers.tolist(), targets.tolist(), sources.tolist(), barriers.tolist(), strict=True)
+        ):
             size = int(sizes[thread])
             if size % 16:
                 machine.fault(
@@ -174,6 +201,7 @@ def _plain(decoder: Decoder, instruction: Instruction, form: Words, operands: li
                 operation,
                 kind,
                 None if byte_mask is None else int(byte_mask[thread]),
+                None if begun is None else begun[index],
             )
 
     return Step(run, visible=True)
@@ -192,6 +220,7 @@ def _issue(
     operation: str,
     kind: str,
     byte_mask: int | None,
+    begun: int | None,
 ) -> None:
     machine = decoder.machine
     memory = machine.memory
@@ -218,7 +247,7 @@ def _issue(
         writes = [Range("global", np.array(places), size)]
     else:
         writes = [shared_range(machine, [place], size) for place in places]
-    start(machine, instruction, thread, kind_name, reads, writes, read, write, signals, form.bulk_group)
+    start(machine, instruction, thread, kind_name, reads, writes, read, write, signals, form.bulk_group, begun=begun)
 
 
 __all__ = ["bulk_copy", "masked_ranks"]

@@ -67,6 +67,7 @@ def one_by_one(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(HappensBefore, "meet_blocks", lambda *_: False)
     patch.setattr(HappensBefore, "release_each", Checker.release_each)
     patch.setattr(HappensBefore, "join_each", Checker.join_each)
+    patch.setattr(HappensBefore, "copies_begin", Checker.copies_begin)
     patch.setattr(together, "fence", lambda *_: False)
 
 
@@ -121,6 +122,44 @@ def test_one_wrong_cta_among_many(wrong: str, right: str, code: str, cta: int, m
         assert texts(checked(body)) == texts(report)
 
 
+@pytest.mark.parametrize("cta", [0, 5, CTAS - 1])
+def test_the_source_of_all_copies_is_written_by_one_cta(cta: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each copy reads 256 bytes, half of which the next CTA's copy reads too; the two CTAs whose copies read the word are named, whoever stores it."""
+    copy = "mul.wide.u32 %rd8, %r2, 128;\nadd.u64 %rd8, %rd8, %rd1;\n" + COPY.replace("%rd1", "%rd8")
+    body = rounds(EXPECT + copy + wait("W") + READ + only(cta, "@%first st.global.u32 [%rd1+{}], 1;\n", "O"))
+    assert checked(body.format(128 * CTAS + 128)).verdict == "clean"
+    for place in (128 * cta, 128 * (CTAS // 2)):
+        report = checked(body.format(place))
+        own = place == 128 * cta and cta == 0
+        assert ({one.diagnostic.code[:3] for one in report.findings} or {""}) == ({""} if own else {"S02"}), report.text()
+        with monkeypatch.context() as patch:
+            one_by_one(patch)
+            assert texts(checked(body.format(place))) == texts(report)
+
+
+def test_copies_begin_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Right ones do, in each of the waves; a wrong one among them does not, nor do those whose sizes differ."""
+    begun: list[bool] = []
+    begin = HappensBefore.copies_begin
+
+    def count(*arguments: Any) -> Any:
+        found = begin(*arguments)
+        begun.append(found is not None)
+        return found
+
+    monkeypatch.setattr(HappensBefore, "copies_begin", count)
+    monkeypatch.setattr(build, "SIMULATED_MULTIPROCESSORS", 6)
+    assert checked(rounds(FILLS)).verdict == "clean"
+    assert begun == [True] * 4
+    begun.clear()
+    assert checked(rounds(only(8, READ, "O"), FILLS)).verdict == "error"
+    assert begun == [True, True, False, True]
+    begun.clear()
+    sizes = "mov.u32 %r30, 256;\n" + only(3, "mov.u32 %r30, 128;\n", "O") + rounds(FILLS).replace("256", "%r30")
+    assert {one.diagnostic.code for one in checked(sizes, ctas=6).findings} == {"S101"}  # half of the tile is never written
+    assert begun == []
+
+
 @pytest.mark.parametrize("cta", [0, 7])
 def test_an_expectation_that_is_missing_in_one_cta(cta: int) -> None:
     """Its threads wait for ever for a barrier that has had no arrival; those of the others do not."""
@@ -157,6 +196,8 @@ def random_program(seed: int) -> str:
         end = FENCE + MEET if careful else random.choice(["", FENCE, FENCE]) + random.choice(["", MEET, MEET, MEET])
         if kind < 0.35:
             parts = [EXPECT, COPY, wait(f"W{step}"), FLIP, READ]
+            if random.random() < 0.4:  # each CTA its own bytes, half of which others read
+                parts[1] = "mul.wide.u32 %rd8, %r2, 128;\nadd.u64 %rd8, %rd8, %rd1;\n" + COPY.replace("%rd1", "%rd8")
             changed = parts
             if not careful and random.random() < 0.35:  # one of the CTAs does it in another order, or not all of it
                 changed = [part for part in parts if random.random() < 0.85 or part in (FLIP, EXPECT)]
@@ -180,6 +221,8 @@ def random_program(seed: int) -> str:
         elif kind < 0.75:
             fence = random.choice([FENCE, "fence.proxy.async;\n", "fence.proxy.async.global;\n", "fence.proxy.async.shared::cluster;\n"])
             body += random.choice(["", "@%first ", "@%low "]) + fence
+        elif kind < 0.77 and not careful:
+            body += only(cta, "@%first st.global.u32 [%rd1+132], 1;\n", f"O{step}")
         elif kind < 0.79:
             body += random.choice(["bar.warp.sync 0xffffffff;\n", "fence.acq_rel.cta;\n"])
         else:
