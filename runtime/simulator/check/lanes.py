@@ -101,6 +101,12 @@ class LaneKnowledge:
             for view in views:
                 self.epochs[view, threads] = np.maximum(self.epochs[view, threads], self.epochs[0, threads])
 
+    def of_warps(self, view: int, threads: slice) -> Ints:
+        """For each of `threads`, whole warps of 32, up to which of its epochs some lane of its warp knows of it."""
+        known = self.epochs[view, threads.start - self.first : threads.stop - self.first]
+        most: Ints = known.reshape(-1, 32, 32).max(axis=1).reshape(-1)
+        return most
+
     def of_threads(self, threads: Wide, bridged: bool) -> Lanes | None:
         """A copy for a snapshot; None where nothing is known. Views but the first may hold something only if `bridged`."""
         if not self.any:

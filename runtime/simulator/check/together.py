@@ -39,9 +39,10 @@ def _own_only(clocks: Clocks, numbers: Wide, clusters: Wide) -> Bools:
 
 def meet(clocks: Clocks, first: int, ctas: int) -> Ints | None:
     """All threads of `ctas` CTAs, from thread `first` on, meet at their CTA's barrier: what `release` and `join` do for each CTA. Gives the epochs that were
-    released, a row for each CTA; None, with nothing done, where somebody knows of other CTAs or of lanes."""
+    released, a row for each CTA; None, with nothing done, where somebody knows of other CTAs."""
     of, per_cta = clocks.of, clocks.of.per_cta
-    if of.cluster_size != 1 or clocks.lanes.any:
+    lanes = clocks.lanes
+    if of.cluster_size != 1 or (lanes.any and per_cta % 32):
         return None
     threads, cluster = slice(first, first + ctas * per_cta), first // per_cta
     held = clocks.clock[threads]
@@ -73,6 +74,11 @@ def meet(clocks: Clocks, first: int, ctas: int) -> Ints | None:
     if bridged is not None:
         for view, known in zip(BRIDGED, bridged, strict=True):
             clocks.table[view, old, 1:] = np.maximum(known[:, 1:], clocks.bridge[view, threads].reshape(-1, per_cta))
+            if lanes.any:
+                met = lanes.of_warps(view, threads).reshape(-1, per_cta)
+                clocks.table[view, old, 1:] = np.maximum(clocks.table[view, old, 1:], met)
+    if lanes.any and threads == clocks.resident:
+        lanes.restart(lanes.first)  # the clocks tell all of it now
     for number in clocks.taken:
         if clocks.alone[number] >= 0:
             clocks.rows_of[number] = None

@@ -180,6 +180,21 @@ def test_an_init_that_one_cta_does_not_order(cta: int) -> None:
     assert checked(body.replace(f"%r2, {cta}", f"%r2, {CTAS}")).verdict == "clean"
 
 
+@pytest.mark.parametrize("issuer", [0, 32])
+@pytest.mark.parametrize("cta", [0, 7])
+def test_a_fence_for_a_lane_is_kept_over_the_block_barrier(cta: int, issuer: int) -> None:
+    """Lane 5 writes, a warp barrier, lane 0 fences, a block barrier, and a thread starts the copy there: in one CTA without the warp barrier."""
+    warp = "bar.warp.sync 0xffffffff;\n"
+    write = "setp.eq.u32 %p5, %r1, 5;\n@%p5 st.shared.u32 [%tile], 1;\n"
+    copy = f"setp.eq.u32 %p6, %r1, {issuer};\n" + (EXPECT + COPY).replace("%first", "%p6") + wait("W") + READ
+    right = rounds(write, warp, "@%first " + FENCE, MEET, copy)
+    assert checked(right).verdict == "clean"
+    wrong = checked(rounds(write, only(cta, "", "O", warp), "@%first " + FENCE, MEET, copy))
+    assert [one.diagnostic.code for one in wrong.findings] == ["S021"]
+    assert f"CTA {cta}" in wrong.text()
+    assert checked(right.replace("@%first " + FENCE, only(cta, "", "O", "@%first " + FENCE))).verdict == "error"
+
+
 # -- together and one by one
 
 
@@ -224,7 +239,7 @@ def random_program(seed: int) -> str:
         elif kind < 0.77 and not careful:
             body += only(cta, "@%first st.global.u32 [%rd1+132], 1;\n", f"O{step}")
         elif kind < 0.79:
-            body += random.choice(["bar.warp.sync 0xffffffff;\n", "fence.acq_rel.cta;\n"])
+            body += random.choice(["bar.warp.sync 0xffffffff;\n" + FENCE, "fence.acq_rel.cta;\n"])
         else:
             access = random.choice(
                 [WRITE, "ld.shared.u32 %r20, [%mine];\n", *([] if careful else [READ_NEXT, "st.shared.u32 [%tile], 5;\n", READ])]
