@@ -195,6 +195,30 @@ def test_a_fence_for_a_lane_is_kept_over_the_block_barrier(cta: int, issuer: int
     assert checked(right.replace("@%first " + FENCE, only(cta, "", "O", "@%first " + FENCE))).verdict == "error"
 
 
+@pytest.mark.parametrize("cta", [0, 7])
+def test_a_fence_is_told_by_an_arrival(cta: int) -> None:
+    """All write, fence and arrive; who has waited for that starts the copy there: in one CTA without the fence."""
+    arrive = "mbarrier.arrive.shared::cta.b64 %rd9, [G];\n" + wait("W", "G") + EXPECT + COPY + wait("V") + READ
+    write = "st.shared.u32 [%tile], 1;\n"
+    assert checked(rounds(write, FENCE, arrive)).verdict == "clean"
+    wrong = checked(rounds(write, only(cta, "", "O", FENCE), arrive))
+    assert [one.diagnostic.code for one in wrong.findings] == ["S021"]
+    assert f"CTA {cta}" in wrong.text()
+
+
+@pytest.mark.parametrize("cta", [0, 7])
+def test_a_copy_over_what_others_have_read(cta: int) -> None:
+    """All read one word, and the thread that was the last of them starts a copy there: in one CTA with no barrier between."""
+    last = "setp.eq.u32 %p6, %r1, 63;\n" + (EXPECT + COPY).replace("%first", "%p6") + wait("V") + READ
+    first = EXPECT + COPY + wait("W") + FLIP + "ld.shared.u32 %r21, [T];\n" + FENCE
+    last = last.replace("%parity", "1")
+    assert checked(rounds(first, MEET, last)).verdict == "clean"
+    wrong = checked(rounds(first, only(cta, "", "O", MEET), last))
+    assert wrong.verdict == "error"
+    assert {one.diagnostic.code[:3] for one in wrong.findings} == {"S02"}, wrong.text()
+    assert f"CTA {cta}" in wrong.text()
+
+
 # -- together and one by one
 
 
