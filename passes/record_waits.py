@@ -106,8 +106,7 @@ def _add_barriers(function: ir.Operation) -> ir.Value | None:
         return None
     first = function.regions[0].blocks[0].operations[0]
     description = {"name": "wait_records.others", "count": OTHERS, "arrivals": 1, "scope": "cta"}
-    with ir.InsertionPoint(first):
-        made = op("mbarrier_alloc", [], description, loc=own.location, ip=ir.InsertionPoint(first))
+    made = op("mbarrier_alloc", [], description, loc=own.location, ip=ir.InsertionPoint(first))
     op("mbarrier_init", [made.results[0]], loc=own.location, ip=ir.InsertionPoint(own))
     return made.results[0]
 
@@ -189,39 +188,44 @@ def _clear(rewriter: Rewriter, slot: ir.Value) -> None:
 
 def _write_back(rewriter: Rewriter, others: ir.Value) -> None:
     """Tests every other barrier once."""
-    loop = rewriter.create("scf.while", [rewriter.constant(0)], ["i32"], regions=2)
-    first = loop.regions[0].blocks.append(rewriter.type("i32"), arg_locs=[rewriter.location])
+
+    def test(index: ir.Value, following: ir.Value) -> list[ir.Value]:
+        _test(rewriter, [others, index, rewriter.constant(0)], order="acquire", scope="cta", suspend=False)
+        return [rewriter.compare(6, following, rewriter.constant(OTHERS)), following]
+
+    _repeat(rewriter, ["i32"], test)
+
+
+def _test(rewriter: Rewriter, operands: list[ir.Value], **attributes: Any) -> ir.Value:
+    return op("mbarrier_test", operands, attributes, loc=rewriter.location, ip=rewriter.ip).results[0]
+
+
+def _repeat(rewriter: Rewriter, results: list[str], body: Callable[[ir.Value, ir.Value], list[ir.Value]]) -> ir.Operation:
+    """A loop that counts its turns from 0. `body`, of the turn's number and the next, gives whether to go on, and the loop's results, the next number first."""
+    loop = rewriter.create("scf.while", [rewriter.constant(0)], results, regions=2)
+    types = [rewriter.type(item) for item in results]
+    first = loop.regions[0].blocks.append(types[0], arg_locs=[rewriter.location])
     with rewriter.inside(first):
-        index = first.arguments[0]
-        op(
-            "mbarrier_test",
-            [others, index, rewriter.constant(0)],
-            {"order": "acquire", "scope": "cta", "suspend": False},
-            loc=rewriter.location,
-            ip=rewriter.ip,
-        )
-        following = rewriter.add(index, rewriter.constant(1))
-        rewriter.create("scf.condition", [rewriter.compare(6, following, rewriter.constant(OTHERS)), following])
-    second = loop.regions[1].blocks.append(rewriter.type("i32"), arg_locs=[rewriter.location])
+        turn = first.arguments[0]
+        rewriter.create("scf.condition", body(turn, rewriter.add(turn, rewriter.constant(1))))
+    second = loop.regions[1].blocks.append(*types, arg_locs=[rewriter.location] * len(types))
     with rewriter.inside(second):
         rewriter.create("scf.yield", [second.arguments[0]])
+    return loop
 
 
 def _recorded_wait(rewriter: Rewriter, info: KernelInfo, records: ir.Value, others: ir.Value | None, number: int) -> None:
     """The wait behind a loop that tries a number of times; records stand around it where that was not enough."""
     barrier, index, parity = rewriter.operation.operands
     order = {name: rewriter.attribute(name) for name in ("order", "scope")}
-    loop = rewriter.create("scf.while", [rewriter.constant(0)], ["i32", "i1"], regions=2)
-    first = loop.regions[0].blocks.append(rewriter.type("i32"), arg_locs=[rewriter.location])
-    with rewriter.inside(first):
-        tried = rewriter.add(first.arguments[0], rewriter.constant(1))
-        done = op("mbarrier_test", [barrier, index, parity], {**order, "suspend": True}, loc=rewriter.location, ip=rewriter.ip).results[0]
+
+    def attempt(_: ir.Value, tried: ir.Value) -> list[ir.Value]:
+        done = _test(rewriter, [barrier, index, parity], **order, suspend=True)
         again = rewriter.value("arith.xori", [done, rewriter.constant(1, "i1")], "i1")
         left = rewriter.compare(6, tried, rewriter.constant(ATTEMPTS))
-        rewriter.create("scf.condition", [rewriter.value("arith.andi", [again, left], "i1"), tried, done])
-    second = loop.regions[1].blocks.append(rewriter.type("i32"), rewriter.type("i1"), arg_locs=[rewriter.location] * 2)
-    with rewriter.inside(second):
-        rewriter.create("scf.yield", [second.arguments[0]])
+        return [rewriter.value("arith.andi", [again, left], "i1"), tried, done]
+
+    loop = _repeat(rewriter, ["i32", "i1"], attempt)
     late = rewriter.value("arith.xori", [loop.results[1], rewriter.constant(1, "i1")], "i1")
 
     def body() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +62,8 @@ class CombineArrays:
 
 def combine_arguments(config: CombineConfig, arrays: CombineArrays) -> tuple[Any, ...]:
     """The kernel's arguments in order. What the configuration does not use is an empty place: a one-element array that nothing touches."""
-    words = _spare(arrays.statistics)
-    numbers = _spare(arrays.row_offsets)
+    words = spare(arrays.statistics)
+    numbers = spare(arrays.row_offsets)
     given: list[Any] = [
         arrays.partial,
         arrays.statistics,
@@ -79,9 +80,11 @@ def combine_arguments(config: CombineConfig, arrays: CombineArrays) -> tuple[Any
     return tuple(given)
 
 
-def _spare(like: Any) -> Any:
-    """One element of an array's type where the array lies."""
+def spare(like: Any, dtype: str = "") -> Any:
+    """One element where an array lies, of its type or of another ("float32")."""
     if isinstance(like, np.ndarray):
-        return np.zeros(1, like.dtype)
+        return np.zeros(1, dtype or like.dtype)
     made = getattr(like, "new_empty", None)
-    return made(1) if made is not None else like[..., :1]
+    if made is not None:  # torch
+        return made(1, dtype=getattr(sys.modules["torch"], dtype)) if dtype else made(1)
+    return like.view(dtype).reshape(-1)[:1] if dtype else like[..., :1]

@@ -33,14 +33,12 @@ from fa4dsl import (
     wait_dependencies,
     where,
 )
-from fa4dsl.kernels.softmax_weights import LN_2, LOG2_E
+from fa4dsl.kernels.softmax_weights import EMPTY, LN_2, LOG2_E
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.types import SCALARS, DType
 
 QUAD = 4
 LARGEST = 64
-EMPTY = -1e30
-"""Below every score: the maximum of no scores, so that differences stay numbers."""
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log2
+from math import e, log2
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from fa4dsl.kernels import combine
 from fa4dsl.kernels.decode_config import KEYS, DecodeConfig
 
 if TYPE_CHECKING:
     from fa4dsl.kernel_object import BoundKernel
-
-LOG2_E = 1.4426950408889634
 
 
 @dataclass(frozen=True)
@@ -39,12 +36,9 @@ def choose_decode(group: int, units: int, keys: int, *, two_levels: bool = True)
 
     nearest = min(MEASURED, key=distance)
     partitions, clusters, stages, microseconds = MEASURED[nearest]
-    tiles = max(-(-keys // KEYS), 1)
-    clusters = min(clusters, max(tiles // partitions, 1)) if two_levels else 1
-    while partitions > tiles:
+    while partitions > max(tiles_of(keys), 1):
         partitions //= 2
-    if partitions == 1:
-        clusters = 1
+    clusters = clusters_for(clusters, partitions, keys) if two_levels else 1
     heads = "1 key head" if nearest[1] == 1 else f"{nearest[1]} key heads"
     reason = f"measured on {GPU} for {heads} of {nearest[0]} query heads and {nearest[2]} keys: {microseconds:.2f} us"
     return DecodeChoice(partitions, clusters, stages, reason)
@@ -53,8 +47,22 @@ def choose_decode(group: int, units: int, keys: int, *, two_levels: bool = True)
 def decode_config(group: int, units: int, keys: int, depth: int = 128, *, two_levels: bool = True, **options: Any) -> DecodeConfig:
     """The configuration for a shape (`choose_decode`); `options` are other fields of `DecodeConfig`. Stages are as many as fit. Raises L212."""
     found = choose_decode(group, units, keys, two_levels=two_levels)
-    stages = max(found.stages * 128 // max(depth, 128), 1)
-    return DecodeConfig(found.partitions, group, depth, stages, found.clusters, **options)
+    return DecodeConfig(found.partitions, group, depth, stages_at(depth, found.stages), found.clusters, **options)
+
+
+def tiles_of(keys: int) -> int:
+    """Tiles of so many keys."""
+    return -(-keys // KEYS)
+
+
+def clusters_for(clusters: int, partitions: int, keys: int) -> int:
+    """As many clusters of P CTAs, at most `clusters`, as have a tile of keys for each CTA; with P = 1, 1."""
+    return min(clusters, max(tiles_of(keys) // partitions, 1)) if partitions > 1 else 1
+
+
+def stages_at(depth: int, stages: int) -> int:
+    """Stages that take no more shared memory at this depth than so many at 128, where they were measured; at least 1."""
+    return max(stages * 128 // max(depth, 128), 1)
 
 
 def decode_kernel(config: DecodeConfig) -> BoundKernel:
@@ -71,12 +79,12 @@ def decode_grid(config: DecodeConfig, key_heads: int, batch: int) -> tuple[int, 
 
 def workspace_elements(config: DecodeConfig, key_heads: int, batch: int) -> int:
     """f32 elements of the workspace of a launch; 0 with one cluster for a head."""
-    return 0 if config.clusters == 1 else batch * key_heads * config.clusters * config.group * config.depth * 2
+    return combine.workspace_elements(config.combine, batch, key_heads)
 
 
 def counter_elements(config: DecodeConfig, key_heads: int, batch: int) -> int:
     """i32 counters of a launch, zero before the first; 0 with one cluster for a head."""
-    return 0 if config.clusters == 1 else batch * key_heads * config.partitions
+    return combine.counter_elements(config.combine, batch, key_heads)
 
 
 def in_panels(cache: Any) -> Any:
@@ -112,7 +120,7 @@ def decode_arguments(config: DecodeConfig, arrays: DecodeArrays) -> tuple[Any, .
     """The kernel's arguments in order. What the configuration does not use is an empty place: an array that nothing touches."""
     words = arrays.lse if arrays.lse is not None else arrays.workspace
     if words is None:
-        words = _spare(arrays.q)
+        words = combine.spare(arrays.q, "float32")
     pages = arrays.lengths if arrays.pages is None else arrays.pages
     return (
         arrays.q,
@@ -122,20 +130,8 @@ def decode_arguments(config: DecodeConfig, arrays: DecodeArrays) -> tuple[Any, .
         pages,
         arrays.output,
         0 if arrays.pages is None else arrays.pages.shape[1],
-        arrays.scale * LOG2_E,
+        arrays.scale * log2(e),
         words if arrays.lse is None else arrays.lse,
         words if arrays.workspace is None else arrays.workspace,
         arrays.lengths if arrays.counters is None else arrays.counters,
     )
-
-
-def _spare(like: Any) -> Any:
-    """One f32 where the array lies."""
-    if isinstance(like, np.ndarray):
-        return np.zeros(1, np.float32)
-    made = getattr(like, "new_empty", None)
-    if made is not None:
-        import sys
-
-        return made(1, dtype=sys.modules["torch"].float32)
-    return like.view("float32").reshape(-1)[:1]

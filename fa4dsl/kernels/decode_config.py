@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fa4dsl.kernels.combine_config import CombineConfig
+from fa4dsl.kernels.combine_config import SHARED_LIMIT, CombineConfig
 from fa4dsl.runtime.diagnostics import fail
 
 KEYS = 64
@@ -14,7 +14,6 @@ LARGEST_GROUP = 8
 """Query heads of a key head: the N of an mma."""
 PARTITIONS = (1, 2, 4, 8, 16)
 DEPTHS = (64, 128, 256)
-SHARED_LIMIT = 232448
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fa4dsl.kernels.decode import DecodeChoice, choose_decode, decode_kernel
+from fa4dsl.kernels.decode import DecodeChoice, choose_decode, clusters_for, decode_kernel, stages_at
 from fa4dsl.kernels.decode_case import DecodeCase
-from fa4dsl.kernels.decode_config import KEYS, DecodeConfig
+from fa4dsl.kernels.decode_config import DecodeConfig
 from fa4dsl.kernels.kernel_run import Device, KernelRun, run_case
 from fa4dsl.runtime.diagnostics import fail
 
@@ -96,9 +96,7 @@ def variant(group: int, units: int, keys: int, depth: int, partitions: int = 0, 
         return DecodeChoice(partitions, clusters, stages, "asked for")
     if not partitions:
         partitions = max(found.partitions, 2) if clusters > 1 else found.partitions
-    if not clusters:
-        tiles = -(-keys // KEYS)
-        clusters = min(found.clusters, max(tiles // partitions, 1)) if partitions > 1 else 1
-    stages = stages or max(found.stages * 128 // max(depth, 128), 1)
+    clusters = clusters or clusters_for(found.clusters, partitions, keys)
+    stages = stages or stages_at(depth, found.stages)
     reason = f"{' and '.join(asked)} asked for, the rest {found.reason}" if asked else found.reason
     return DecodeChoice(partitions, clusters, stages, reason)

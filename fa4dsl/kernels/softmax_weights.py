@@ -12,6 +12,8 @@ from fa4dsl import device_function, exp2, f32, log2, maximum, rcp, registers, st
 
 LOG2_E = host_log2(e)
 LN_2 = 1.0 / LOG2_E
+EMPTY = -1e30
+"""Below every score: the maximum of no scores, so that differences stay numbers."""
 
 
 @device_function

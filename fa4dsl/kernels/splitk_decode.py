@@ -49,12 +49,10 @@ from fa4dsl import (
 )
 from fa4dsl.kernels.decode_config import KEYS, MULTIPLIERS, DecodeConfig
 from fa4dsl.kernels.exchange import finish_push, prepare_push
-from fa4dsl.kernels.softmax_weights import reciprocal
+from fa4dsl.kernels.softmax_weights import EMPTY, reciprocal
 from fa4dsl.kernels.splitk_exchange import combine_clusters, write_output, write_workspace
 
 QUAD = 4
-NOTHING = -1e30
-"""The maximum of no scores: below every score, and finite, so that differences stay numbers."""
 SLACK = 8.0
 """log2 by which a score may exceed the maximum it is weighed with."""
 
@@ -80,20 +78,20 @@ def load_queries(q, first, *, c):
 @device_function
 def scores_of(keys, queries, *, c):
     """S^T of this warp's 16 keys: f32 x 4, (key r, heads 2i and 2i + 1), (key r + 8, the same), for lane 4r + i."""
-    even, odd = registers(f32, 4), registers(f32, 4)
+    sums = registers(f32, (2, 4))
     key = 16 * warp.index() + spread(lane.index() // 4)
     for j in static_range(c.depth // 32):
         column = j % 2 * 32 + 8 * (lane.index() % 4)
         low = keys.load(key, j // 2, column, width=8).bitcast(u32)
         high = keys.load(key + 8, j // 2, column, width=8).bitcast(u32)
-        for i, sums in ((0, even), (2, odd)):
+        for half in static_range(2):
+            i = 2 * half
             a = vector(low[i], high[i], low[i + 1], high[i + 1]).bitcast(bf16)
-            product = mma(a, vector(queries[j, i], queries[j, i + 1]).bitcast(bf16), sums)
-            for n in static_range(4):
-                sums[n] = product[n]
+            sums[half] = mma(a, vector(queries[j, i], queries[j, i + 1]).bitcast(bf16), sums[half])
+    scores = registers(f32, 4)
     for n in static_range(4):
-        even[n] += odd[n]
-    return even
+        scores[n] = sums[0, n] + sums[1, n]
+    return scores
 
 
 @device_function
@@ -133,9 +131,7 @@ def add_values(values, scores, out, *, c):
     key = 16 * warp.index() + spread(lane.index() % 8) + 8 * (lane.index() // 16)
     for k in static_range(c.depth // 16):
         column = k % 4 * 16 + 8 * (lane.index() // 8 % 2)
-        product = mma(load_matrix(values.pointer((key, k // 4, column)), 4, transpose=True), weights, out[k])
-        for n in static_range(4):
-            out[k, n] = product[n]
+        out[k] = mma(load_matrix(values.pointer((key, k // 4, column)), 4, transpose=True), weights, out[k])
 
 
 @device_function
@@ -170,21 +166,19 @@ def merged_quad(source, row, quad, *, c):
     result = registers(f32, QUAD)
     for w in static_range(MULTIPLIERS):
         result += exp2(statistics[w, row, 0] - largest, ftz=True) * parts.load(w, row, QUAD * quad, width=QUAD)
-    return result * where(total > 0.0, reciprocal(total), 0.0)
+    return result * reciprocal(total)
 
 
 @device_function
 def write_alone(source, sink, *, c):
     """P = 1: the merged result is the result."""
-    quads = c.group * c.depth // QUAD
+    quads, row_quads = c.combine.quads, c.combine.row_quads
     for k in static_range(-(-quads // c.threads)):
-        quad = thread.index() + k * c.threads
-        if quad < quads:
-            row = quad // (c.depth // QUAD)
+        place = thread.index() + k * c.threads
+        if place < quads:
+            row, quad = place // row_quads, place % row_quads
             largest, total = merged_statistics(source, row, c=c)
-            write_output(
-                sink, row, quad % (c.depth // QUAD), merged_quad(source, row, quad % (c.depth // QUAD), c=c), largest, total, c=c.combine
-            )
+            write_output(sink, row, quad, merged_quad(source, row, quad, c=c), largest, total, c=c.combine)
 
 
 @kernel(cluster=lambda c: (c.partitions, 1, 1), threads=lambda c: c.threads)
@@ -212,6 +206,7 @@ def splitk_decode(
     and after each; neither is touched where `c.clusters` is 1.
     """
     head, heads, sequence = block.index("y"), grid.dim("y"), block.index("z")
+    unit = sequence * heads + head
     number = block.index()  # of the CTAs that share this sequence and head
     part = number // c.partitions
     rank = number - part * c.partitions
@@ -229,8 +224,8 @@ def splitk_decode(
     tiles = (length + KEYS - 1) // KEYS
 
     with role("multiply", warps=MULTIPLIERS):
-        queries = load_queries(q, (sequence * heads + head) * c.group * c.depth, c=c)
-        largest, totals, out = registers(f32, 2, fill=NOTHING), registers(f32, 2), registers(f32, (c.depth // 16, 4))
+        queries = load_queries(q, unit * c.group * c.depth, c=c)
+        largest, totals, out = registers(f32, 2, fill=EMPTY), registers(f32, 2), registers(f32, (c.depth // 16, 4))
         for tile in range(number, tiles, share):
             valid = length - tile * KEYS
             with keys.use() as slot:
@@ -273,15 +268,13 @@ def splitk_decode(
 
     block.sync()
     merged = (parts, statistics)
-    place_of_part = (workspace, (sequence * heads + head) * c.clusters + part)
-    sink = (output, lse, (sequence, head, heads), scale_log2e, place_of_part)
+    where_to = (output, lse, (sequence, head, heads), scale_log2e)
+    sink = (*where_to, (workspace, unit * c.clusters + part))
     if c.partitions == 1:
         write_alone(merged, sink, c=c)
     else:
         write = write_output if c.clusters == 1 else write_workspace
         finish_push(prepared, merged_quad, merged_statistics, merged, write, sink, rank, i32(c.group), scale_log2e, c=c.combine)
         if c.clusters > 1:
-            first_part = (sequence * heads + head) * c.clusters
-            whole = (output, lse, (sequence, head, heads), scale_log2e, (workspace, first_part))
-            counter = (sequence * heads + head) * c.partitions + rank
-            combine_clusters(whole, counters, counter, rank, i32(c.group * c.depth // QUAD), c=c.combine)
+            whole = (*where_to, (workspace, unit * c.clusters))
+            combine_clusters(whole, counters, unit * c.partitions + rank, rank, i32(c.combine.quads), c=c.combine)
