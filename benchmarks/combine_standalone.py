@@ -10,14 +10,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
 
-PEERS = Path(__file__).resolve().parent / "peers" / "combine_peers.py"
+from peer_script import main
+
 PARTITIONS = (2, 4, 8, 16, 32, 64)
 MOST_IN_FLIGHT = 16
 """Partial results that one thread holds at once; more need groups."""
@@ -73,21 +72,5 @@ it reads and writes past the caches, and the microseconds of a launch.\"\"\"
     return head + "\n".join(lines) + "\n" + tail
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("prepare", "run", "table"))
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--share", default="0/1", help="prepare: only every n-th kernel, from number i on, as i/n")
-    options, rest = parser.parse_known_args()
-    if options.action == "prepare":
-        first, of = map(int, options.share.split("/"))
-        prepare(options.folder, (first, of))
-        return 0
-    if options.action == "table":
-        print(table(options.folder), end="")
-        return 0
-    return subprocess.run([sys.executable, str(PEERS), "--ours", str(options.folder), *rest], check=False).returncode
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, "combine_peers.py", prepare, table))

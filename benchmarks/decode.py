@@ -9,15 +9,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
-import subprocess
 import sys
 from itertools import product
 from pathlib import Path
 
-PEERS = Path(__file__).resolve().parent / "peers" / "decode_peers.py"
+from peer_script import main
+
 GROUPS = (4, 8)
 STAGES = (2, 3, 4, 6)
 
@@ -65,21 +64,5 @@ MEASURED: dict[tuple[int, int, int], tuple[int, int, int, float]] = {
     return head + "\n".join(lines) + "\n" + tail
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("prepare", "run", "table"))
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--share", default="0/1", help="prepare: only every n-th kernel, from number i on, as i/n")
-    options, rest = parser.parse_known_args()
-    if options.action == "prepare":
-        first, of = map(int, options.share.split("/"))
-        prepare(options.folder, (first, of))
-        return 0
-    if options.action == "table":
-        print(table(options.folder), end="")
-        return 0
-    return subprocess.run([sys.executable, "-P", str(PEERS), "--ours", str(options.folder), *rest], check=False).returncode
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, "decode_peers.py", prepare, table))

@@ -13,7 +13,7 @@ shift
 steps=${*:-examples on_chip standalone decode launching tests matrix sanitizer}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export PYTHONUNBUFFERED=1 FA4DSL_CACHE_DIR=$work/cache PYTHONPATH=$PWD/benchmarks:${PYTHONPATH:-}
+export PYTHONUNBUFFERED=1 FA4DSL_CACHE_DIR=$work/cache PYTHONPATH=$PWD/benchmarks:$PWD/tests/gpu:${PYTHONPATH:-}
 prepared=${PREPARED:-$work/prepared}
 
 need() { # PART: what a step runs, compiled here unless it came along

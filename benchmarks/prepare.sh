@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:?a folder for the artifacts}
 shift
-export PYTHONPATH=$PWD/benchmarks:${PYTHONPATH:-}
+export PYTHONPATH=$PWD/benchmarks:$PWD/tests/gpu:${PYTHONPATH:-}
 cores=$(nproc)
 
 # Every core takes a share of what the script compiles, through the cache; the last call then only looks kernels up.

@@ -10,7 +10,6 @@ error; both halves of the columns; and every launch waits with a watchdog. Last,
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
@@ -20,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matrix_script import main
 
+from fa4dsl.kernels.combine import combine_kernel
 from fa4dsl.kernels.combine_case import CombineCase
 from fa4dsl.kernels.combine_config import DEPTHS, OUTPUTS, PARTITIONS, CombineConfig
 from fa4dsl.runtime import load
@@ -66,18 +67,6 @@ def configs() -> list[CombineConfig]:
     found.append(CombineConfig(16, 128, 64, "push", pieces=4, clusters=2, lse=True))
     found.append(CombineConfig(4, 64, 128, output="f16"))
     return list(dict.fromkeys(found))
-
-
-def prepare(folder: Path, share: tuple[int, int]) -> None:
-    from fa4dsl.kernels.combine import combine_kernel
-
-    folder.mkdir(parents=True, exist_ok=True)
-    listed = {}
-    for number, config in list(enumerate(configs()))[share[0] :: share[1]]:
-        path = folder / f"combine_{number:03d}.fa4"
-        listed[path.name] = asdict(config)
-        combine_kernel(config).artifact.save(path)
-    (folder / "configs.json").write_text(json.dumps(listed))
 
 
 def rows_of(config: CombineConfig, quick: bool) -> list[int]:
@@ -180,19 +169,5 @@ def first_byte(artifact: Any, config: CombineConfig, ordinal: int) -> bool:
     return right
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("action", choices=("prepare", "run"))
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--share", default="0/1", help="prepare: only every n-th kernel, from number i on, as i/n")
-    options = parser.parse_args()
-    if options.action == "prepare":
-        first, of = map(int, options.share.split("/"))
-        prepare(options.folder, (first, of))
-        return 0
-    return run(options.folder, options.quick)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(configs(), combine_kernel, run))

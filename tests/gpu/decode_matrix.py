@@ -9,14 +9,15 @@ poisoned output with guard rows, fresh seeds, the float64 reference's own error 
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import time
-from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 
+from matrix_script import main
+
+from fa4dsl.kernels.decode import decode_kernel
 from fa4dsl.kernels.decode_case import DecodeCase
 from fa4dsl.kernels.decode_config import PARTITIONS, DecodeConfig
 from fa4dsl.runtime import load
@@ -36,18 +37,6 @@ def configs() -> list[DecodeConfig]:
         found.append(DecodeConfig(partitions, 8, clusters=clusters, lse=True))
     found += [DecodeConfig(partitions, group, stages=2, dependent=True) for partitions, group in product(PARTITIONS, (4, 8))]
     return list(dict.fromkeys(found))
-
-
-def prepare(folder: Path, share: tuple[int, int]) -> None:
-    from fa4dsl.kernels.decode import decode_kernel
-
-    folder.mkdir(parents=True, exist_ok=True)
-    listed = {}
-    for number, config in list(enumerate(configs()))[share[0] :: share[1]]:
-        path = folder / f"decode_{number:03d}.fa4"
-        listed[path.name] = asdict(config)
-        decode_kernel(config).artifact.save(path)
-    (folder / "configs.json").write_text(json.dumps(listed))
 
 
 def run(folder: Path, quick: bool) -> int:
@@ -85,19 +74,5 @@ def run(folder: Path, quick: bool) -> int:
     return 1 if wrong else 0
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("action", choices=("prepare", "run"))
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--share", default="0/1", help="prepare: only every n-th kernel, from number i on, as i/n")
-    options = parser.parse_args()
-    if options.action == "prepare":
-        first, of = map(int, options.share.split("/"))
-        prepare(options.folder, (first, of))
-        return 0
-    return run(options.folder, options.quick)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(configs(), decode_kernel, run))
