@@ -33,6 +33,7 @@ except ImportError as error:
 
 from fa4dsl.torch_artifacts import artifact_of, save_artifacts, use_artifacts
 from fa4dsl.torch_decode import decode, decode_out
+from fa4dsl.torch_tensors import misfit
 
 __all__ = [
     "CombineChoice",
@@ -80,15 +81,9 @@ def _shape(partial: Any, statistics: Any, row_offsets: Any) -> tuple[Any, Any, A
     elif row_offsets.dim() != 1 or row_offsets.shape[0] < 2:
         problem = f"row_offsets has shape {list(row_offsets.shape)}, expected one entry more than there are tiles"
     else:
-        for name, tensor, dtype in (
-            ("partial", partial, torch.float32),
-            ("statistics", statistics, torch.float32),
-            ("row_offsets", row_offsets, torch.int32),
-        ):
-            if tensor.dtype != dtype:
-                problem = f"{name} has {tensor.dtype}, expected {dtype}"
-            elif tensor.device != partial.device:
-                problem = f"{name} lies on {tensor.device}, partial on {partial.device}"
+        problem = misfit(
+            ("partial", partial, torch.float32), ("statistics", statistics, torch.float32), ("row_offsets", row_offsets, torch.int32)
+        )
     if problem:
         fail("R096", operator=NAME, problem=problem)
     partitions, total_rows, heads, depth = partial.shape

@@ -10,6 +10,7 @@ from fa4dsl.kernels.decode import DecodeArrays, counter_elements, decode_argumen
 from fa4dsl.kernels.decode_config import DecodeConfig
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.torch_artifacts import artifact_of
+from fa4dsl.torch_tensors import misfit
 
 NAME = "fa4dsl::splitk_decode"
 ARGUMENTS = "Tensor q, Tensor k, Tensor v, Tensor lengths, float scale"
@@ -30,17 +31,13 @@ def _shape(q: Any, k: Any, v: Any, lengths: Any, pages: Any) -> tuple[int, int, 
     elif tuple(lengths.shape) != (q.shape[0],) or (pages is not None and (pages.dim() != 2 or pages.shape[0] != q.shape[0])):
         problem = f"lengths has shape {list(lengths.shape)}, expected [{q.shape[0]}], and pages [{q.shape[0]}, pages of a sequence]"
     else:
-        for name, tensor, dtype in (
+        problem = misfit(
             ("q", q, torch.bfloat16),
             ("k", k, torch.bfloat16),
             ("v", v, torch.bfloat16),
             ("lengths", lengths, torch.int32),
             ("pages", lengths if pages is None else pages, torch.int32),
-        ):
-            if tensor.dtype != dtype:
-                problem = f"{name} has {tensor.dtype}, expected {dtype}"
-            elif tensor.device != q.device:
-                problem = f"{name} lies on {tensor.device}, q on {q.device}"
+        )
     if problem:
         fail("R096", operator=NAME, problem=problem)
     return q.shape[0], k.shape[2], q.shape[1] // k.shape[2], q.shape[2]
