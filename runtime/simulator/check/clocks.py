@@ -16,7 +16,7 @@ import numpy as np
 from fa4dsl.runtime.simulator.check import together
 from fa4dsl.runtime.simulator.check.facts import NOTHING, Facts, FactTable
 from fa4dsl.runtime.simulator.check.lanes import LaneKnowledge
-from fa4dsl.runtime.simulator.check.token import GLOBAL, HB, LOCAL, NOBODY, PEER, VIEWS, Knowledge, ReleaseToken, Snapshot, combine
+from fa4dsl.runtime.simulator.check.token import BRIDGED, GLOBAL, HB, LOCAL, NOBODY, PEER, VIEWS, Knowledge, ReleaseToken, Snapshot, combine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Bools = npt.NDArray[np.bool_]
 
 LOW_HALF = 0 if sys.byteorder == "little" else 1
-SPACE_VIEWS = {"shared::cta": (LOCAL,), "shared::cluster": (LOCAL, PEER), "global": (GLOBAL,), "all": (LOCAL, PEER, GLOBAL)}
+SPACE_VIEWS = {"shared::cta": (LOCAL,), "shared::cluster": (LOCAL, PEER), "global": (GLOBAL,), "all": BRIDGED}
 
 
 def distinct(values: Wide) -> list[int]:

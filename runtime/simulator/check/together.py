@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fa4dsl.runtime.simulator.check.facts import NOTHING
-from fa4dsl.runtime.simulator.check.token import GLOBAL, HB, LOCAL, NOBODY, PEER, ReleaseToken, Snapshot
+from fa4dsl.runtime.simulator.check.token import BRIDGED, HB, NOBODY, ReleaseToken, Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int32]
     Wide = npt.NDArray[np.int64]
     Bools = npt.NDArray[np.bool_]
-
-BRIDGED = (LOCAL, PEER, GLOBAL)
 
 
 def _own_only(clocks: Clocks, numbers: Wide, clusters: Wide) -> Bools:

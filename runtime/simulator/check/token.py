@@ -26,6 +26,8 @@ NOBODY = np.int32((1 << 31) - 1)
 HB, LOCAL, PEER, GLOBAL = range(VIEWS)
 """Views of a clock: plain happens-before, and what a generic-to-async proxy fence on the path has covered: accesses to the
 accessor's own shared memory, to a peer's, to global memory."""
+BRIDGED = (LOCAL, PEER, GLOBAL)
+"""The views that proxy fences fill."""
 
 
 class Knowledge:
@@ -166,7 +168,7 @@ class Snapshot:
             columns = numbering.column[threads]
             target[HB, columns] = np.maximum(target[HB, columns], self.epochs[where])
             if self.bridges is not None:
-                for view in (LOCAL, PEER, GLOBAL):
+                for view in BRIDGED:
                     target[view, columns] = np.maximum(target[view, columns], self.bridges[view][where])
         if self.lanes is not None:
             self.lanes.add_to(rows, numbering)
