@@ -29,7 +29,7 @@ def launchers() -> dict[str, Callable[[], Any]]:
     import framework_stand_ins
     from launch_overhead import PTX, cuda_core, ours
 
-    tensor, ndarray = framework_stand_ins.install(STREAM)
+    tensor, ndarray = framework_stand_ins.install(STREAM, exchange=not os.environ.get("NO_EXCHANGE"))
     from fa4dsl.frontend.specialise import KernelOptions
     from fa4dsl.kernel_object import Kernel
     from fa4dsl.runtime import Artifact, tiled

@@ -56,6 +56,11 @@ class Plans:
 
     def _make_launcher(self) -> BoundLaunch:
         """What `artifact[grid]` is at first."""
+        from fa4dsl.runtime.cuda.native_part import native
+        from fa4dsl.runtime.cuda.native_plan import takes
+
+        if native is not None and takes(self.artifact.manifest):
+            return native.Launch(f"launch of {self.artifact.manifest.name}", self.missed)
         head, everything = signature(len(self.artifact.manifest.given_parameters))
         text = f"def launcher({head}):\n    return missed({everything}, stream, named)\n"
         return make_function(text, self.artifact.manifest.name, {"missed": self.missed})
@@ -149,5 +154,8 @@ _codes: dict[str, CodeType] = {}
 def become(launcher: Any, plan: Any) -> None:
     """Makes the launcher that callers already hold do what the plan does. Once only: the plan's names come first, and none of them ever changes, so a
     thread sees the old code or the new, whole."""
+    if not isinstance(launcher, FunctionType):
+        launcher.adopt(plan)
+        return
     launcher.__globals__.update((name, value) for name, value in plan.__globals__.items() if name not in launcher.__globals__)
     launcher.__code__ = plan.__code__

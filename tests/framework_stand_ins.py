@@ -6,6 +6,8 @@ these measures that path and not the stand-ins. The memory is the host's, as the
 
 from __future__ import annotations
 
+import ctypes
+import os
 import sys
 from functools import partial
 from types import ModuleType, SimpleNamespace
@@ -40,13 +42,35 @@ class _Dtype:
 
 
 TYPES = {name: _Dtype(name, size) for name, size in (("float32", 4), ("float64", 8), ("int32", 4), ("bfloat16", 2))}
+DLPACK_CODES = {"float32": 2, "float64": 2, "int32": 0, "bfloat16": 4}
+
+
+class _Exchange:
+    """`runtime/exchange_stub.c`, where `stand_in_driver.build` has left it: torch's DLPack exchange table."""
+
+    library: Any = None
+
+    @classmethod
+    def load(cls, stream: int) -> Any:
+        """The capsule of the table that lends views; the current stream of every GPU is `stream`."""
+        cls.library = ctypes.PyDLL("libexchange_stub.so")
+        for device in range(8):
+            cls.library.exchange_stream(device, ctypes.c_void_p(stream))
+        table = cls.library.exchange_newer if os.environ.get("STUB_EXCHANGE") == "newer" else cls.library.exchange_table
+        table.restype = ctypes.c_void_p
+        capsule = ctypes.pythonapi.PyCapsule_New
+        capsule.restype, capsule.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return capsule(table(), b"dlpack_exchange_api", None)
 
 
 class Tensor:
     """Like torch's: methods for most, `dtype` one of a few objects, strides in elements."""
 
     __slots__ = (
+        "_extents",
         "_memory",
+        "_view",
+        "_view_memory",
         "data_ptr",
         "device",
         "dtype",
@@ -81,6 +105,21 @@ class Tensor:
         self.is_contiguous = int(_dense(shape, strides)).conjugate
         self.is_neg = self.is_conj = (0).conjugate
         self.stride = partial(tuple, strides)
+        self._view = 0
+        if _Exchange.library is not None:
+            self._extents = [(ctypes.c_int64 * max(1, len(shape)))(*values) for values in (shape, strides)]
+            self._view_memory = ctypes.create_string_buffer(_Exchange.library.exchange_view_size())
+            self._view = ctypes.addressof(self._view_memory)
+            code, bits = DLPACK_CODES[dtype], 8 * self.dtype.size
+            _Exchange.library.exchange_fill(
+                self._view_memory, ctypes.c_void_p(address), device, len(shape), code, bits, self._extents[0], self._extents[1]
+            )
+
+    def move(self, by: int) -> None:
+        """Lies so many bytes further on."""
+        self.data_ptr = (self.data_ptr() + by).conjugate
+        if self._view:
+            _Exchange.library.exchange_move(self._view_memory, ctypes.c_long(by))
 
 
 class NdArray:
@@ -109,8 +148,11 @@ class NdArray:
         return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.data.ptr, False), "version": 3, "strides": strides}
 
 
-def install(stream: int = 0) -> tuple[type[Tensor], type[NdArray]]:
-    """Puts the stand-ins into `sys.modules` as torch and cupy, with `stream` as the current one of each."""
+def install(stream: int = 0, exchange: bool = False) -> tuple[type[Tensor], type[NdArray]]:
+    """Puts the stand-ins into `sys.modules` as torch and cupy, with `stream` as the current one of each. `exchange`: torch shows DLPack's C exchange table,
+    as it does from version 2.11 on."""
+    if exchange:
+        Tensor.__dlpack_c_exchange_api__ = _Exchange.load(stream)  # type: ignore[attr-defined]
     torch, cupy = ModuleType("torch"), ModuleType("cupy")
     torch.Tensor, torch.strided = Tensor, "strided"  # type: ignore[attr-defined]
     handles = {0: stream, 1: stream}

@@ -10,15 +10,17 @@ from importlib.util import find_spec
 from pathlib import Path
 
 SOURCE = Path(__file__).parent / "runtime" / "driver_stub.c"
+EXCHANGE = SOURCE.with_name("exchange_stub.c")
 
 
 def build(folder: Path) -> Path:
-    """Compiles it as libcuda.so.1 in `folder`, which then belongs into LD_LIBRARY_PATH."""
+    """Compiles it as libcuda.so.1 in `folder`, which then belongs into LD_LIBRARY_PATH; beside it the stand-in tensors' exchange table."""
     spec = find_spec("nvidia")
     includes = [Path(place) / "cu13" / "include" for place in (spec.submodule_search_locations or [])] if spec else []
     flags = [f"-I{folder}" for folder in [*includes, Path("/usr/local/cuda/include")] if (folder / "cuda.h").exists()]
-    command = [shutil.which("cc") or "cc", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", *flags, str(SOURCE), "-ldl"]
-    subprocess.run([*command, "-Wl,-soname,libcuda.so.1", "-o", str(folder / "libcuda.so.1")], check=True)
+    command = [shutil.which("cc") or "cc", "-O2", "-shared", "-fPIC", "-fvisibility=hidden"]
+    subprocess.run([*command, *flags, str(SOURCE), "-ldl", "-Wl,-soname,libcuda.so.1", "-o", str(folder / "libcuda.so.1")], check=True)
+    subprocess.run([*command, str(EXCHANGE), "-o", str(folder / "libexchange_stub.so")], check=True)
     return folder
 
 

@@ -12,6 +12,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.cuda.library import Library
+from fa4dsl.runtime.cuda.native_part import native
 from fa4dsl.runtime.diagnostics import Frame, fail
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ def _after_fork() -> None:
         _state.forked_from = _state.process
         _state.library = None
         entry.launch = _refuse_after_fork
+        if native is not None:
+            native.set_launch_function(0)
         recent.clear()
 
 
@@ -128,6 +131,8 @@ def raw_launch() -> Any:
         function.restype = ctypes.c_int
         # No argtypes: what the callers pass needs no conversion.
         entry.launch = function
+        if native is not None:
+            native.set_launch_function(ctypes.cast(function, ctypes.c_void_p).value or 0)
     return entry.launch
 
 

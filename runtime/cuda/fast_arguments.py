@@ -1,4 +1,4 @@
-"""A plan's view of each argument: source text that compares it with the signature it was checked under and binds the value to pack.
+"""A Python plan's view of each argument (`native_plan` has the native one's): source text that compares it with the signature it was checked under and binds the value to pack.
 
 A step is, for argument `aN`, conditions that must be false, for else it is not what was checked, and lines that leave `vN` (or say MISS, likewise); the
 launch then checks it in full, which says what is wrong. What only depends on the value to pack (its range, an address' alignment and GPU: no two GPUs share an address) stands
@@ -60,7 +60,7 @@ def step(number: int, parameter: Parameter, sample: Any, ordinal: int) -> Step:
         made = _torch_map(number, parameter, parameter.tensor_map, ordinal)
     if made is None:
         made = Step([], [f"{v} = extract{number}({a})", f"if {v} is None: MISS"])
-        made.names[f"extract{number}"] = _extractor(parameter, sample, ordinal)
+        made.names[f"extract{number}"] = extractor(parameter, sample, ordinal)
     if not made.kinds_checked:
         made.names[kind] = type(sample)
         made.checks.insert(0, f"type({a}) is not {kind}")
@@ -114,10 +114,14 @@ def _array_pointer(number: int, parameter: Parameter, sample: Any, ordinal: int)
 _map_keys: dict[tuple[int, TensorMapTemplate | None, str], object] = {}
 
 
-def _ready_map(number: int, parameter: Parameter, ordinal: int) -> Step:
-    """A map that was checked against this template and encoded for this GPU carries its bytes under a key that says so."""
-    template = parameter.tensor_map
-    key = _map_keys.setdefault((ordinal, template, parameter.dtype), object())
+def map_key(parameter: Parameter, ordinal: int) -> object:
+    """A map that was checked against this parameter's template and encoded for this GPU carries its bytes under a key that says so."""
+    return _map_keys.setdefault((ordinal, parameter.tensor_map, parameter.dtype), object())
+
+
+def ready_bytes(parameter: Parameter, ordinal: int) -> Callable[[TensorMap], bytes | None]:
+    """The bytes of a map that does not carry them yet; None where it lies elsewhere."""
+    key = map_key(parameter, ordinal)
 
     def first(value: TensorMap) -> bytes | None:
         check_argument(parameter, value)
@@ -126,6 +130,10 @@ def _ready_map(number: int, parameter: Parameter, ordinal: int) -> Step:
         known = value.encoded[key] = encode(value, ordinal, parameter.name)
         return known
 
+    return first
+
+
+def _ready_map(number: int, parameter: Parameter, ordinal: int) -> Step:
     a, v = f"a{number}", f"v{number}"
     lines = [
         f"try: {v} = {a}.encoded[key{number}]",
@@ -133,10 +141,10 @@ def _ready_map(number: int, parameter: Parameter, ordinal: int) -> Step:
         f"    {v} = first{number}({a})",
         f"    if {v} is None: MISS",
     ]
-    return Step([], lines, {f"key{number}": key, f"first{number}": first})
+    return Step([], lines, {f"key{number}": map_key(parameter, ordinal), f"first{number}": ready_bytes(parameter, ordinal)})
 
 
-def _extractor(parameter: Parameter, sample: Any, ordinal: int) -> Callable[[Any], Any]:
+def extractor(parameter: Parameter, sample: Any, ordinal: int) -> Callable[[Any], Any]:
     """A function for the rest: the value to pack, or None where the argument lies elsewhere."""
     if parameter.kind == "scalar":
         return lambda value: scalar_bits(parameter.dtype, check_scalar(parameter, value))[1]
@@ -176,26 +184,47 @@ def _interface_pointer(parameter: Parameter, sample: Any, ordinal: int) -> Calla
     return pointer
 
 
-def _torch_map(number: int, parameter: Parameter, template: TensorMapTemplate, ordinal: int) -> Step:
-    """Maps over tensors given at launch: described and encoded once for each address, shape, strides and type; the last tensor's at hand.
+def map_over(parameter: Parameter, template: TensorMapTemplate, ordinal: int) -> Callable[[Any], bytes | None]:
+    """The bytes of the template's map over a torch tensor or cupy array; None where it lies elsewhere."""
 
-    Dense tensors of one shape may report different strides only where a dimension has one element, which no map tells apart.
-    """
-    known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    def encoded(array: Any) -> bytes | None:
+        made = from_template(template, array, parameter.name)
+        if made.array.place != "cuda" or made.array.device != ordinal:
+            return None
+        return encode_at(made.description, made.address, ordinal, parameter.name)
 
-    def mapped(tensor: Any) -> tuple[Any, ...] | None:
-        """(address, shape, strides or None where it is dense, type, the map); None where the tensor lies elsewhere."""
+    return encoded
+
+
+CachedMap = tuple[int, Any, Any, Any, bytes | None]
+"""(address, shape, strides or None where it is dense, type, the map or None)."""
+
+
+def cached_map(parameter: Parameter, template: TensorMapTemplate, ordinal: int) -> Callable[[Any], CachedMap | None]:
+    """Maps over torch tensors by what they depend on; None for a tensor that lies elsewhere."""
+    known: dict[tuple[Any, ...], CachedMap] = {}
+    encoded = map_over(parameter, template, ordinal)
+
+    def mapped(tensor: Any) -> CachedMap | None:
         if tensor.get_device() != ordinal:
             return None
         key = (tensor.data_ptr(), tensor.shape, None if tensor.is_contiguous() else tensor.stride(), tensor.dtype)
         found = known.get(key)
         if found is None:
-            made = from_template(template, tensor, parameter.name)
             if len(known) >= MAPS_KEPT:
                 known.clear()
-            found = known[key] = (*key, encode_at(made.description, made.address, ordinal, parameter.name))
+            found = known[key] = (*key, encoded(tensor))
         return found
 
+    return mapped
+
+
+def _torch_map(number: int, parameter: Parameter, template: TensorMapTemplate, ordinal: int) -> Step:
+    """Maps over tensors given at launch: described and encoded once for each address, shape, strides and type; the last tensor's at hand.
+
+    Dense tensors of one shape may report different strides only where a dimension has one element, which no map tells apart.
+    """
+    mapped = cached_map(parameter, template, ordinal)
     a = f"a{number}"
     lines = [
         f"address, shape, strides, dtype, v{number} = last{number}[0]",

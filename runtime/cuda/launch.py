@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
 
 from fa4dsl.runtime.cuda.device import current_context, gpu
 from fa4dsl.runtime.cuda.driver import STICKY, entry, raise_fault, raw_launch, recent, status_text, synchronize
 from fa4dsl.runtime.cuda.fast_arguments import on_gpu, packed
 from fa4dsl.runtime.cuda.fit import check_fit, make_room
 from fa4dsl.runtime.cuda.kernel import LoadedKernel, load_kernel, loading
-from fa4dsl.runtime.cuda.pack import ParameterBlock, pointer_to
+from fa4dsl.runtime.cuda.native_part import native
+from fa4dsl.runtime.cuda.pack import ATTRIBUTE_SIZE, ParameterBlock, attributes, pointer_to, value_layout
 from fa4dsl.runtime.cuda.stream import current_stream
 from fa4dsl.runtime.diagnostics import Fa4dslError, fail
 from fa4dsl.runtime.launch import Extents, LaunchOptions, LaunchResult, check_grid
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
     from fa4dsl.runtime.arguments import Checked
     from fa4dsl.runtime.artifact import Artifact
+    from fa4dsl.runtime.cuda._native import Prepared
     from fa4dsl.runtime.manifest import Manifest
 
 WRONG_CONTEXT = frozenset({201, 400})
@@ -32,7 +37,8 @@ class PreparedLaunch:
     """Artifact, grid and options on one GPU: checked, loaded, with its launch memory written but for stream and values.
 
     Launching neither synchronises nor allocates on the GPU, so it can be captured. Safe to use from several threads: a launch takes one of `blocks`,
-    and puts it back. So a launch is in the driver's hands only while a block is missing, and none begins once `retire` has them all.
+    and puts it back. So a launch is in the driver's hands only while a block is missing, and none begins once `retire` has them all. Native plans launch
+    from their own stacks and are counted in `native`.
     """
 
     def __init__(self, kernel: LoadedKernel, grid: Extents, options: LaunchOptions) -> None:
@@ -42,6 +48,7 @@ class PreparedLaunch:
         self.manifest = kernel.manifest
         self.told = LaunchWords(kernel.manifest, grid)
         self._function = pointer_to(kernel.handle)
+        self._native: Prepared | None = None
         self._made = 0
         self._retired = False
         self._guard = threading.Lock()
@@ -60,12 +67,30 @@ class PreparedLaunch:
             self._made += 1
         return ParameterBlock(self.manifest.parameters, self.grid, self.manifest.block, self.options, self._function)
 
+    def native(self) -> Prepared:
+        """The same for native plans. The C part must be there."""
+        assert native is not None
+        with self._guard:
+            if self._native is None:
+                launch_attributes = attributes(self.options)
+                self._native = native.Prepared(
+                    function=self.kernel.handle,
+                    grid=self.grid,
+                    block=self.manifest.block,
+                    dynamic_shared_bytes=self.options.dynamic_shared_bytes,
+                    attributes=launch_attributes,
+                    attribute_count=len(launch_attributes) // ATTRIBUTE_SIZE,
+                )
+                if self._retired:
+                    self._native.retire()
+            return self._native
+
     def retire(self, seconds: float) -> bool:
         """Lets no further launch begin, and waits for those in the driver's hands; False where one stays there longer."""
         with self._guard:
             self._retired = True
         end = time.monotonic() + seconds
-        while self._made:
+        while self._made or (self._native is not None and self._native.retire()):
             try:
                 self.blocks.pop()
                 self._made -= 1
@@ -77,15 +102,9 @@ class PreparedLaunch:
 
     def launch_values(self, stream: int, values: Sequence[Any]) -> None:
         """Launches with packed values on a stream's handle. Raises R074, R075, R080."""
-        try:
-            block: ParameterBlock | None = self.blocks.pop()
-        except IndexError:
-            block = self.new_block()
+        block = self._take_block()
         if block is None:
-            # Unloaded since it was prepared, by another thread: the caller's artifact loads it again.
-            artifact = self.kernel.artifact()
-            assert artifact is not None
-            prepared_for(artifact, self.grid, self.options, self.kernel.gpu.ordinal).launch_values(stream, values)
+            self._again().launch_values(stream, values)
             return
         block.write(stream, values)
         status = entry.launch(*block.arguments)
@@ -93,6 +112,18 @@ class PreparedLaunch:
             self.failed(status, block)
         self.blocks.append(block)
         recent.note(self.told, (stream, *values))
+
+    def _take_block(self) -> ParameterBlock | None:
+        try:
+            return self.blocks.pop()
+        except IndexError:
+            return self.new_block()
+
+    def _again(self) -> PreparedLaunch:
+        """The same launch where another thread has unloaded this one: the caller's artifact loads it again."""
+        artifact = self.kernel.artifact()
+        assert artifact is not None
+        return prepared_for(artifact, self.grid, self.options, self.kernel.gpu.ordinal)
 
     def failed(self, status: int, block: ParameterBlock) -> None:
         """A thread without a context, or with another GPU's, launches under the kernel's own; any other refusal is raised (R075, R080)."""
@@ -102,6 +133,21 @@ class PreparedLaunch:
             if not status:
                 return
         self.blocks.append(block)
+        self._refused(status)
+
+    def native_failed(self, status: int, stream: int, values: bytes) -> None:
+        """The same for a native plan's launch."""
+        if status not in WRONG_CONTEXT:
+            self._refused(status)
+        block = self._take_block()
+        if block is None:
+            self._again().native_failed(status, stream, values)
+            return
+        block.write_packed(stream, values)
+        self.failed(status, block)
+        self.blocks.append(block)
+
+    def _refused(self, status: int) -> NoReturn:
         if status in STICKY:
             raise_fault(status)
         name, text = status_text(status)
@@ -124,6 +170,23 @@ class LaunchWords:
             else:
                 words.append(f"{parameter.name}={value:#x}" if parameter.kind == "pointer" else f"{parameter.name}={value}")
         return f"{self.manifest.name}[{'x'.join(map(str, self.grid))}]({', '.join(words)})"
+
+    def of_packed(self) -> LaunchWords:
+        """The same for values as native plans keep them: one bytes object, packed."""
+        return _PackedLaunchWords(self.manifest, self.grid)
+
+
+class _PackedLaunchWords(LaunchWords):
+    def describe(self, values: Sequence[Any]) -> str:
+        parameters = self.manifest.parameters
+        unpacked = struct.unpack(f"<{value_layout(parameters)[0]}", values[0])
+        # A float as it was given: the fewest digits that round to it.
+        return super().describe(
+            [
+                np.float32(value) if item.dtype == "f32" and item.kind == "scalar" else value
+                for item, value in zip(parameters, unpacked, strict=True)
+            ]
+        )
 
 
 PREPARED_KEPT = 1024

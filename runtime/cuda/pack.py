@@ -104,5 +104,11 @@ class ParameterBlock:
         self.pack_into(self.view, self.offset, *values)
         self.last = (stream, *values)
 
+    def write_packed(self, stream: int, values: bytes) -> None:
+        """Values that are packed already."""
+        self.write_stream(stream)
+        ctypes.memmove(ctypes.addressof(self.view) + self.offset, values, len(values))
+        self.last = (None,) * len(self.last)
+
     def write_stream(self, stream: int) -> None:
         struct.pack_into("<Q", self.view, self._stream_at, stream)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from fa4dsl.runtime.arguments_arrays import ArrayView
 from fa4dsl.runtime.bound_launch import make_function, signature
 from fa4dsl.runtime.cuda.driver import entry, recent
 from fa4dsl.runtime.cuda.fast_arguments import step
-from fa4dsl.runtime.cuda.stream import current_stream, handle_of, is_torch
-from fa4dsl.runtime.tensor_map import TensorMap
+from fa4dsl.runtime.cuda.native_plan import make_native_plan, takes
+from fa4dsl.runtime.cuda.stream import current_stream, framework_is_plain, handle_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +19,14 @@ if TYPE_CHECKING:
 
 
 def make_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...], missed: Callable[..., Any], token: object) -> BoundLaunch:
-    """A launcher without a loop or a call that the signature does not need; `missed` takes the calls that it does not fit.
+    """A launcher for arguments of these types on the prepared launch's GPU: native where the package's C part was built, else a Python function;
+    `missed` takes the calls that it does not fit."""
+    make = make_native_plan if takes(prepared.manifest) else make_python_plan
+    return make(prepared, arguments, missed, token)
+
+
+def make_python_plan(prepared: PreparedLaunch, arguments: tuple[Any, ...], missed: Callable[..., Any], token: object) -> BoundLaunch:
+    """A function without a loop or a call that the signature does not need.
 
     Its text comes from parameter kinds and numbers (`fast_arguments.step`); what it refers to is bound by name, so a plan is complete in itself and is
     never changed. A launch whose values are the last one's packs nothing.
@@ -88,7 +94,7 @@ def _changed(number: int, kind: str, dtype: str) -> str:
 
 def _stream(arguments: tuple[Any, ...], ordinal: int) -> tuple[Callable[..., int], str]:
     """The function that gives the current stream, and its arguments as text."""
-    if not _framework_is_plain(arguments):
+    if not framework_is_plain(arguments):
         # Maps and views over one framework's arrays now, another's at the next call.
         numbers = "".join(f"a{number}, " for number in range(len(arguments)))
         return lambda arguments, ordinal: current_stream(arguments, ordinal)(), f"({numbers}), {ordinal}"
@@ -97,11 +103,3 @@ def _stream(arguments: tuple[Any, ...], ordinal: int) -> tuple[Callable[..., int
         # Called with its argument written out, a built-in function is faster than the object around it.
         return found.func, ", ".join(map(repr, found.args))
     return found, ""
-
-
-def _framework_is_plain(arguments: tuple[Any, ...]) -> bool:
-    """Whether the types alone tell whose stream is current: a torch tensor decides, whatever tensor maps beside it lie over; a map or view alone
-    does not show its framework."""
-    if any(is_torch(value) for value in arguments):
-        return True
-    return not any(isinstance(value, (TensorMap, ArrayView)) for value in arguments)

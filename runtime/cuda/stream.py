@@ -53,6 +53,15 @@ def is_torch(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def framework_is_plain(arguments: tuple[Any, ...]) -> bool:
+    """Whether the types alone tell whose stream is current: a torch tensor decides, whatever tensor maps beside it lie over; a map or view alone
+    does not show its framework."""
+    from fa4dsl.runtime.arguments_arrays import ArrayView
+    from fa4dsl.runtime.tensor_map import TensorMap
+
+    return any(is_torch(value) for value in arguments) or not any(isinstance(value, (TensorMap, ArrayView)) for value in arguments)
+
+
 def _default_stream() -> int:
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,15 @@ PRELUDE = f"""
 import ctypes, sys, threading
 sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
 import numpy as np
-import framework_stand_ins
+import framework_stand_ins, os
+if os.environ["LAUNCHES"] == "python":
+    sys.modules["fa4dsl.runtime.cuda._native"] = None  # as where no C compiler was
 import ptx_samples as samples
 from fa4dsl.runtime import tiled
 from fa4dsl.runtime import bound_launch
 from fa4dsl.runtime.cuda import plan as plans
 from fa4dsl.runtime.diagnostics import Fa4dslError
-Tensor, NdArray = framework_stand_ins.install(0x40)
+Tensor, NdArray = framework_stand_ins.install(0x40, exchange=os.environ["LAUNCHES"] == "exchange")
 torch = sys.modules["torch"]
 stub = ctypes.CDLL("libcuda.so.1")
 made = []
@@ -44,17 +47,30 @@ count = samples.artifact("count", (samples.pointer("a", access="in"), samples.po
 """
 
 
+@dataclass(frozen=True)
+class Library:
+    """The stand-in driver's folder, and how launches reach it: from Python alone, natively through arrays' attributes, or through torch's exchange table."""
+
+    folder: Path
+    launches: str
+
+
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return stand_in_driver.build(tmp_path_factory.mktemp("driver"))
 
 
-def run(library: Path, program: str, **environment: str) -> list[str]:
-    return stand_in_driver.run(library, PRELUDE + program, **environment).splitlines()
+@pytest.fixture(params=["python", "attributes", "exchange"])
+def library(folder: Path, request: pytest.FixtureRequest) -> Library:
+    return Library(folder, request.param)
+
+
+def run(library: Library, program: str, **environment: str) -> list[str]:
+    return stand_in_driver.run(library.folder, PRELUDE + program, LAUNCHES=library.launches, **environment).splitlines()
 
 
 @pytest.mark.parametrize("array", ["Tensor", "NdArray"])
-def test_what_is_wrong_never_reaches_the_driver(library: Path, array: str) -> None:
+def test_what_is_wrong_never_reaches_the_driver(library: Library, array: str) -> None:
     printed = run(
         library,
         f"""
@@ -68,7 +84,7 @@ kernel(x, out, 2)
 print(taken(), len(made))
 odd = Array((8, 16))
 if Array is Tensor:
-    odd.data_ptr = (odd.data_ptr() + 2).conjugate
+    odd.move(2)
 else:
     odd.data.ptr += 2
 elsewhere = Array((8, 16), device=1)
@@ -94,7 +110,7 @@ print(taken(), len(made))
     assert printed[17].startswith("4 ")
 
 
-def test_values_and_streams_that_change(library: Path) -> None:
+def test_values_and_streams_that_change(library: Library) -> None:
     lines = run(
         library,
         """
@@ -127,7 +143,7 @@ print(len(made))
     assert len(launches) == 10 and lines[-1] == "2"
 
 
-def test_what_the_kernel_leaves_alone_is_passed_as_0(library: Path) -> None:
+def test_what_the_kernel_leaves_alone_is_passed_as_0(library: Library) -> None:
     lines = run(
         library,
         """
@@ -152,7 +168,7 @@ print(code(lambda: kernel(x, NdArray((8,), "float64"), 4)), code(lambda: kernel(
     assert [line for line in lines if line.startswith("R")] == ["R044", "R042 R041"]
 
 
-def test_a_launch_warns_once(library: Path) -> None:
+def test_a_launch_warns_once(library: Library) -> None:
     """A plan is made behind the first launch, which has warned of what TMA stores do behind odd rows."""
     assert run(
         library,
@@ -171,7 +187,7 @@ print(len(told), "R037" in str(told[0].message))
     ) == ["1 True"]
 
 
-def test_floats(library: Path) -> None:
+def test_floats(library: Library) -> None:
     lines = run(
         library,
         """
@@ -208,7 +224,7 @@ print(code(lambda: steps(x, out, np.int64(70000))))
     assert [int(word, 16) & 0xFFFF for word in words[11:]] == [3, 4, 5] and lines[-1] == "R047"
 
 
-def test_two_gpus_in_turn(library: Path) -> None:
+def test_two_gpus_in_turn(library: Library) -> None:
     printed = run(
         library,
         """
@@ -226,7 +242,7 @@ print(code(lambda: kernel(first[0], second[1], 1)), code(lambda: kernel(second[0
     assert printed == ["2 100", "R043 R043 0"]
 
 
-def test_maps_over_tensors(library: Path) -> None:
+def test_maps_over_tensors(library: Library) -> None:
     lines = run(
         library,
         """
@@ -265,7 +281,7 @@ print(len(made))
     assert [line.split(" stream ")[1].split()[0] for line in launches[10:]] == ["64"] * 3 and rest[7] == "3"
 
 
-def test_threads_do_not_take_each_others_values(library: Path) -> None:
+def test_threads_do_not_take_each_others_values(library: Library) -> None:
     lines = run(
         library,
         """
@@ -287,11 +303,11 @@ threads = [threading.Thread(target=work, args=(item,)) for item in sets]
     assert sorted(launched) == sorted([*expected[:1], *(item for item in expected for _ in range(60))])
 
 
-def test_a_launch_says_what_it_is(library: Path) -> None:
+def test_a_launch_says_what_it_is(library: Library) -> None:
     assert run(library, "print(count[1].__name__, count[1] is count[1], sorted(count.launchers))") == ["launch of count True [1]"]
 
 
-def test_unloading(library: Path) -> None:
+def test_unloading(library: Library) -> None:
     printed = run(
         library,
         """
@@ -344,7 +360,7 @@ del held
     assert printed == ["1 1 0 0", "1 3", "2 2 0", "1", "0", "3 2 1 0", "R102", "1 0"]
 
 
-def test_no_launch_of_a_kernel_that_another_thread_unloads(library: Path) -> None:
+def test_no_launch_of_a_kernel_that_another_thread_unloads(library: Library) -> None:
     printed = run(
         library,
         """
@@ -375,7 +391,7 @@ print(stub.stub_stale(), stub.stub_modules(), all(launched))
     assert printed == ["0 0 True"]
 
 
-def test_a_forked_child_unloads_nothing_of_its_parent(library: Path) -> None:
+def test_a_forked_child_unloads_nothing_of_its_parent(library: Library) -> None:
     printed = run(
         library,
         """
