@@ -1,9 +1,9 @@
 """Host time per launch of a 3-argument kernel: fa4dsl beside cuda-core's bare launch, Triton and a torch operator, in one run.
 
-    python benchmarks/launch_overhead.py [--combine COMBINE.fa4] [--json]
+    python benchmarks/launch_overhead.py [--combine COMBINE.fa4] [--python] [--json]
 
 Needs a GPU, torch and cuda-core; Triton, cupy are measured where they are installed. `--combine` adds the split-K combine, from an artifact that
-`fa4dsl compile splitk-combine -o COMBINE.fa4` made. The launchers take turns, a batch each, so that a machine that drifts drifts for all; each
+`fa4dsl compile splitk-combine -o COMBINE.fa4` made, `--python` measures the launches of an installation without the package's C part. The launchers take turns, a batch each, so that a machine that drifts drifts for all; each
 figure is the median of a launcher's batches (all in one stream), each ratio the median of its ratios to cuda-core's batch of the same turn. The GPU is waited for between
 batches, outside the time, so that a full launch queue is not measured.
 """
@@ -129,9 +129,14 @@ def combine_launchers(path: str) -> dict[str, Callable[[], Any]]:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--combine", help="an artifact of the split-K combine")
+    arguments.add_argument("--python", action="store_true", help="as installed without a C compiler")
     arguments.add_argument("--json", action="store_true")
     options = arguments.parse_args()
+    if options.python:
+        sys.modules["fa4dsl.runtime.cuda._native"] = None  # type: ignore[assignment]
     import torch
+
+    from fa4dsl.runtime.cuda.native_part import native
 
     # One stream for all: the legacy default stream costs the driver more.
     stream = torch.cuda.Stream()
@@ -196,10 +201,17 @@ def main() -> None:
         for name, found in times.items()
     }
     device, python = torch.cuda.get_device_name(), sys.version.split()[0]
+    path = "Python" if native is None else "C and DLPack's exchange table" if native.lends_view(x) else "C"
     if options.json:
-        print(json.dumps({"device": device, "python": python, "first_launch_ms": first, "figures": figures, "left_out": left_out}))
+        print(
+            json.dumps(
+                {"device": device, "python": python, "launches": path, "first_launch_ms": first, "figures": figures, "left_out": left_out}
+            )
+        )
         return
-    print(f"{device}, Python {python}: host microseconds per launch, and times cuda-core's")
+    print(
+        f"{device}, Python {python}, torch {torch.__version__}, launches through {path}: host microseconds per launch, and times cuda-core's"
+    )
     for name, figure in figures.items():
         print(f"{name:56} {figure['microseconds']:8.2f} {figure['times_cuda_core']:8.2f}x")
     for name, reason in left_out.items():

@@ -45,6 +45,7 @@ for step in $steps; do
     launching)
       need gpu
       timeout 120 python3 -P benchmarks/launch_overhead.py --combine "$prepared/gpu/combine.fa4" 2>&1 | tee "$results/launching.txt"
+      timeout 120 python3 -P benchmarks/launch_overhead.py --combine "$prepared/gpu/combine.fa4" --python 2>&1 | tee "$results/launching_python.txt"
       timeout 120 python3 -P benchmarks/first_call.py --artifact "$prepared/gpu/combine.fa4" --runs 15 2>&1 | tee "$results/first_call.txt"
       ;;
     tests)

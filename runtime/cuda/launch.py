@@ -183,7 +183,7 @@ class _PackedLaunchWords(LaunchWords):
         # A float as it was given: the fewest digits that round to it.
         return super().describe(
             [
-                np.float32(value) if item.dtype == "f32" and item.kind == "scalar" else value
+                float(str(np.float32(value))) if item.dtype == "f32" and item.kind == "scalar" else value
                 for item, value in zip(parameters, unpacked, strict=True)
             ]
         )

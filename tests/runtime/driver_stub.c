@@ -184,6 +184,8 @@ EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction functi
         else
             printf(" unknown %d", (int)attribute->id);
     }
+    /* So many words of the first parameter, a tensor map's say. */
+    for (int i = 0; getenv("STUB_FIRST_WORDS") && i < atoi(getenv("STUB_FIRST_WORDS")); i++) printf(" %llx", ((unsigned long long *)parameters[0])[i]);
     printf(" arguments %llx %llx %x aligned %d\n", *(unsigned long long *)parameters[0], *(unsigned long long *)parameters[1],
            *(unsigned *)parameters[2], (int)((unsigned long)parameters[1] % 64));
     fflush(stdout);
@@ -257,7 +259,7 @@ EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType typ
                                        CUtensorMapFloatOOBfill fill) {
     if (encode_status) return encode_status;
     if (rank > 1 && box[1] > (cuuint32_t)box_rows) return CUDA_ERROR_INVALID_VALUE;
-    cuuint64_t words[16] = {(cuuint64_t)address, rank, type, sizes[0], strides[0], box[0], swizzle, fill};
+    cuuint64_t words[16] = {(cuuint64_t)address, rank, type, sizes[0], strides[0], box[0], swizzle, fill, rank > 1 ? sizes[1] : 0};
     memcpy(map, words, 128);
     return CUDA_SUCCESS;
 }

@@ -6,6 +6,7 @@ tested in tests/gpu.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import ptx_samples
@@ -13,8 +14,10 @@ import pytest
 import stand_in_driver
 
 PRELUDE = """
-import ctypes, sys
+import ctypes, os, sys
 sys.path.insert(0, PATH)
+if os.environ["LAUNCHES"] == "python":
+    sys.modules["fa4dsl.runtime.cuda._native"] = None  # as where no C compiler was
 import numpy as np
 import ptx_samples as samples
 from fa4dsl.runtime import ArrayView, max_cluster, occupancy, ragged, tiled
@@ -47,16 +50,30 @@ x, out = There(128), There(128)
 """
 
 
+@dataclass(frozen=True)
+class Library:
+    """The stand-in driver's folder, and whether launches have native plans."""
+
+    folder: Path
+    launches: str
+
+
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return stand_in_driver.build(tmp_path_factory.mktemp("driver"))
 
 
-def run(library: Path, program: str, **environment: str) -> str:
-    return stand_in_driver.run(library, PRELUDE.replace("PATH", repr(str(Path(ptx_samples.__file__).parent))) + program, **environment)
+@pytest.fixture(params=["native", "python"])
+def library(folder: Path, request: pytest.FixtureRequest) -> Library:
+    return Library(folder, request.param)
 
 
-def test_the_launch_as_the_driver_reads_it(library: Path) -> None:
+def run(library: Library, program: str, **environment: str) -> str:
+    prelude = PRELUDE.replace("PATH", repr(str(Path(ptx_samples.__file__).parent)))
+    return stand_in_driver.run(library.folder, prelude + program, LAUNCHES=library.launches, **environment)
+
+
+def test_the_launch_as_the_driver_reads_it(library: Library) -> None:
     lines = run(
         library,
         """
@@ -82,7 +99,7 @@ print(stub.stub_dynamic_limit(), stub.stub_launches())
     assert lines[5] == "100000 4"
 
 
-def test_tensor_maps(library: Path) -> None:
+def test_tensor_maps(library: Library) -> None:
     lines = run(
         library,
         """
@@ -113,7 +130,7 @@ told(lambda: encode(tiled(image, (4, 4)), 0, "m"))
     assert "R034" in lines[7] and "R035" in lines[9] and "box=(4, 4)" in lines[9]
 
 
-def test_copied_host_arrays(library: Path) -> None:
+def test_copied_host_arrays(library: Library) -> None:
     printed = run(
         library,
         """
@@ -139,7 +156,7 @@ told(lambda: launch(samples.scale(), 1, (a, b, 2.0), copy=True))
     assert [code for code in ("R051", "R050", "R048", "R079") if code not in printed] == []
 
 
-def test_launches_that_cannot_fit(library: Path) -> None:
+def test_launches_that_cannot_fit(library: Library) -> None:
     printed = run(
         library,
         """
@@ -162,7 +179,7 @@ print(occupancy(samples.large_shared()), max_cluster(samples.cluster_ranks()))
     assert "\n0\nOccupancy(sms=132, ctas_per_sm=2, cluster=(1, 1, 1), clusters=264" in printed and printed.rstrip().endswith(" 12")
 
 
-def test_failures_of_the_driver(library: Path) -> None:
+def test_failures_of_the_driver(library: Library) -> None:
     printed = run(
         library,
         """
@@ -208,7 +225,7 @@ told(lambda: replace(good, ptx=bad, cubin=b"\x7fELF from the future")[1](There(1
     assert "not an instruction" in rest and rest.count("no error\n") == 3 and rest.count("R069") == 2
 
 
-def test_repeated_values_are_packed_when_they_differ(library: Path) -> None:
+def test_repeated_values_are_packed_when_they_differ(library: Library) -> None:
     lines = run(
         library,
         """
@@ -234,7 +251,7 @@ print(len(recent.launches))
     assert lines[-1] == "11"
 
 
-def test_timing(library: Path) -> None:
+def test_timing(library: Library) -> None:
     printed = run(
         library,
         """
@@ -249,7 +266,7 @@ print(autotune([1, 2], lambda grid: seconds_per_call(lambda: samples.scale()[gri
     assert printed == "300 7\n1\n"
 
 
-def test_watchdog(library: Path) -> None:
+def test_watchdog(library: Library) -> None:
     printed = run(
         library,
         """
@@ -279,7 +296,7 @@ told(lambda: launch(waiting, 1, (x, out, 2.0), watchdog=0.05))
     assert printed.startswith("0.0015\n") and "R077" in printed and "factor=2.0" in printed and printed.endswith("True\n")
 
 
-def test_a_kernel_tells_what_it_waits_for(library: Path) -> None:
+def test_a_kernel_tells_what_it_waits_for(library: Library) -> None:
     printed = run(
         library,
         """
@@ -340,7 +357,7 @@ told(lambda: launch(plain, 1, (x, out, There(64, np.uint32))).waits())
     assert "\n3 3\n" in rest, rest
 
 
-def test_checks_on_the_prepared_path(library: Path) -> None:
+def test_checks_on_the_prepared_path(library: Library) -> None:
     printed = run(
         library,
         """
@@ -370,7 +387,7 @@ print(stub.stub_launches())
     assert printed.splitlines()[-1] == "9"
 
 
-def test_threads_without_a_context(library: Path) -> None:
+def test_threads_without_a_context(library: Library) -> None:
     printed = run(
         library,
         """
@@ -391,7 +408,7 @@ print(stub.stub_launches())
     assert printed == "1601\n"
 
 
-def test_fork(library: Path) -> None:
+def test_fork(library: Library) -> None:
     printed = run(
         library,
         """
@@ -415,7 +432,7 @@ print(stub.stub_launches())
     assert printed.count("R074") == 2 and printed.endswith("3\n")
 
 
-def test_memory_does_not_grow(library: Path) -> None:
+def test_memory_does_not_grow(library: Library) -> None:
     printed = run(
         library,
         """
@@ -436,7 +453,7 @@ print(grown)
     assert int(printed) < 16_384
 
 
-def test_streams_of_any_framework(library: Path) -> None:
+def test_streams_of_any_framework(library: Library) -> None:
     printed = run(
         library,
         """
