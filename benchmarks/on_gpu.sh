@@ -61,15 +61,22 @@ for step in $steps; do
     sanitizer)
       need matrix
       need decode_matrix
-      for tool in memcheck racecheck synccheck initcheck; do
-        timeout 200 compute-sanitizer --report-api-errors no --tool "$tool" python3 -P tests/gpu/combine_matrix.py run "$prepared/matrix" --quick >"$results/$tool.txt" 2>&1 &
+      for part in matrix decode_matrix; do
+        script=tests/gpu/${part/#matrix/combine_matrix}.py
+        prefix=${part%matrix}
+        for tool in memcheck racecheck synccheck initcheck; do
+          # tests/gpu/synccheck_clusters.cu says why.
+          less=$([ "$tool" = synccheck ] && echo --resident)
+          # shellcheck disable=SC2086
+          timeout 200 compute-sanitizer --report-api-errors no --tool "$tool" python3 -P "$script" run "$prepared/$part" --quick $less >"$results/$prefix$tool.txt" 2>&1 &
+        done
+        wait
       done
-      wait
-      for tool in memcheck racecheck synccheck initcheck; do
-        timeout 200 compute-sanitizer --report-api-errors no --tool "$tool" python3 -P tests/gpu/decode_matrix.py run "$prepared/decode_matrix" --quick \
-          >"$results/decode_$tool.txt" 2>&1 &
-      done
-      wait
+      # What synccheck says of a hand-written kernel, as many clusters as are resident and one more.
+      nvcc -std=c++17 -arch=sm_90a -o "$work/synccheck_clusters" tests/gpu/synccheck_clusters.cu &&
+        for clusters in 7 8 14; do
+          echo "hand-written, $clusters clusters of 16: $(timeout 60 compute-sanitizer --tool synccheck "$work/synccheck_clusters" "$clusters" 2>&1 | grep -E "done|SUMMARY|illegal" | tr '\n' ' ')"
+        done | tee "$results/synccheck_clusters.txt"
       tail -n 4 "$results"/{,decode_}{memcheck,racecheck,synccheck,initcheck}.txt
       ;;
     *) echo "no step $step" >&2; exit 2 ;;

@@ -64,6 +64,10 @@ class ArrayView:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}] on {place}"
 
 
+CUDA_MEMORY = (2, 13)
+"""kDLCUDA and kDLCUDAManaged."""
+
+
 def reinterpreted(array: Any, dtype: str) -> ArrayView:
     """The same memory as elements of another type of equal size, such as bf16 kept in a uint16 array. Raises R042 where the sizes differ."""
     view = view_array(array)
@@ -176,13 +180,18 @@ def _from_interface(array: Any, interface: dict[str, Any], label: str, place: Pl
         for size in reversed(shape[1:]):
             steps.append(steps[-1] * size)
         strides = steps[::-1] if shape else []
-    device = _device_of(pointer) if place == "cuda" else 0
+    device = _device_of(array, pointer) if place == "cuda" else 0
     view_strides = tuple(int(step) for step in strides)
     return ArrayView(int(pointer or 0), shape, view_strides, _type_of(label, name), place, device, bool(readonly), array)
 
 
-def _device_of(pointer: int | None) -> int:
-    """The interface does not say which GPU; the driver knows from the address. An empty array has none: the first."""
+def _device_of(array: Any, pointer: int | None) -> int:
+    """The interface does not say which GPU; an array that also has DLPack's protocol does (cupy's), and the driver knows from the address. An empty
+    array has none: the first."""
+    if hasattr(type(array), "__dlpack_device__"):
+        kind, device = array.__dlpack_device__()
+        if int(kind) in CUDA_MEMORY:
+            return int(device)
     if not pointer:
         return 0
     from fa4dsl.runtime.cuda.device import device_of_pointer

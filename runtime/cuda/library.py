@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, tuple[str, Any, tuple[Any, ...]]] = {
     "cuCtxGetCurrent": ("cuCtxGetCurrent", _HANDLE, ()),
     "cuCtxGetDevice": ("cuCtxGetDevice", _INT, ()),
     "cuCtxSynchronize": ("cuCtxSynchronize", None, ()),
+    "cuPointerGetAttribute": ("cuPointerGetAttribute", _INT, (_INT, ctypes.c_uint64)),
     "cuStreamSynchronize": ("cuStreamSynchronize", None, (_HANDLE,)),
     "cuModuleLoadData": ("cuModuleLoadData", _HANDLE, (_BYTES,)),
     "cuModuleGetFunction": ("cuModuleGetFunction", _HANDLE, (_HANDLE, _BYTES)),
@@ -55,6 +56,10 @@ class CUfunction_attribute:  # noqa: N801
     CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14
 
 
+class CUpointer_attribute:  # noqa: N801
+    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9
+
+
 class CUstreamCaptureMode:
     CU_STREAM_CAPTURE_MODE_RELAXED = 2
 
@@ -78,6 +83,7 @@ class Library:
     """The driver, by the bindings' names. Raises R070 where there is none, R073 where a name needs the bindings and they are not there."""
 
     CUfunction_attribute = CUfunction_attribute
+    CUpointer_attribute = CUpointer_attribute
     CUstreamCaptureMode = CUstreamCaptureMode
 
     def __init__(self) -> None:
