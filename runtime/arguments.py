@@ -174,20 +174,24 @@ def array_of(value: Checked) -> ArrayView | None:
 
 
 def place_of(manifest: Manifest, values: Sequence[Checked]) -> tuple[Literal["cpu", "cuda"], int] | None:
-    """Where the arrays lie: on one GPU, or on the CPU; None where there is no array. Raises R043 for arrays on different devices."""
+    """Where the arrays lie: on one GPU, or on the CPU; None where there is no array. Arrays without elements may lie anywhere, and count where there are
+    no others. Raises R043 for arrays on different devices."""
     found: tuple[Literal["cpu", "cuda"], int] | None = None
+    empty: tuple[Literal["cpu", "cuda"], int] | None = None
     first = ""
     for parameter, value in zip(manifest.given_parameters, values, strict=True):
         view = array_of(value)
-        if view is None or (view.elements == 0 and view.address == 0):
+        if view is None:
             continue
         place = (view.place, view.device)
-        if found is None:
+        if view.elements == 0 and view.address == 0:
+            empty = empty or place
+        elif found is None:
             found, first = place, parameter.name
         elif place != found:
             wanted = f"{_place_name(found)}, where {first} lies"
             fail("R043", manifest.place, name=parameter.name, place=_place_name(place), wanted=wanted)
-    return found
+    return found or empty
 
 
 def _place_name(place: tuple[str, int]) -> str:

@@ -100,7 +100,9 @@ class Plans:
         # Checked again for the places alone: the launch has warned already.
         place = place_of(manifest, [check_argument(item, value) for item, value in zip(manifest.given_parameters, ordered, strict=True)])
         options = make_options(self.artifact)
-        prepared = prepared_for(self.artifact, extents(manifest.name, self.grid), options, None if place is None else place[1])
+        if place is None:
+            return  # without an array, it is the stream of each launch that says where
+        prepared = prepared_for(self.artifact, extents(manifest.name, self.grid), options, place[1])
         ordinal, kinds, token = prepared.kernel.gpu.ordinal, tuple(map(type, ordered)), object()
         plan = make_plan(prepared, ordered, self.missed, token)
         with self._lock:

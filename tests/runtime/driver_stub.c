@@ -150,6 +150,14 @@ EXPORT CUresult cuGetErrorName(CUresult status, const char **text) {
 }
 EXPORT CUresult cuGetErrorString(CUresult status, const char **text) { *text = "words of the driver"; return CUDA_SUCCESS; }
 
+/* The last launch's stream and parameters, of so many bytes each as a test has said. */
+static int last_count, last_sizes[16];
+static char last_bytes[16 * 128];
+static void *last_stream;
+EXPORT void stub_sizes(int count, const int *sizes) { last_count = count; memcpy(last_sizes, sizes, count * sizeof *sizes); }
+EXPORT const char *stub_last(void) { return last_bytes; }
+EXPORT long stub_last_stream(void) { return (long)last_stream; }
+
 /* Prints the launch as NVIDIA's header lays it out; the parameters as 64-bit words, for the tests' kernels have (pointer, pointer or map, 4 bytes). */
 EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra) {
     if (need_context && !current) return CUDA_ERROR_INVALID_CONTEXT;
@@ -160,6 +168,8 @@ EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction functi
     if (launch_status) { int status = launch_status; launch_status = 0; return status; }
     if (((struct module *)function)->unloaded) stale++;
     launches++;
+    last_stream = config->hStream;
+    for (int i = 0, at = 0; i < last_count; at += last_sizes[i++]) memcpy(last_bytes + at, parameters[i], last_sizes[i]);
     if (wait_record) {
         /* A kernel whose third parameter holds records of waits: thread 5 waits at this number, parity 1, barrier 2, with 1 of 3 arrivals pending. */
         unsigned *records = *(unsigned **)parameters[2];

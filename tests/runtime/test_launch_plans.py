@@ -409,3 +409,23 @@ print(stub.stub_modules())
         STUB_QUIET="1",
     )
     assert printed == ["1 1", "1"]
+
+
+def test_where_no_array_or_only_empty_ones_say_where(library: Library) -> None:
+    """Empty arrays on a GPU launch there. Without arrays a launch goes where its stream says, whatever went before."""
+    assert run(
+        library,
+        """
+empty = Tensor((0, 16))
+kernel = count[1]
+for n in range(3):
+    kernel(empty, empty, n)
+kernel(Tensor((128,)), empty, 4)
+print(taken())
+alone = samples.artifact("alone", (samples.scalar("n", "i32"),), "ret;")[1]
+for stream in (None, 5, None, 5, None):
+    alone(1, stream=stream)
+print(taken())
+""",
+        STUB_QUIET="1",
+    ) == ["4", "2"]
