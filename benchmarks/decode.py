@@ -17,7 +17,9 @@ from pathlib import Path
 
 from peer_script import main
 
-GROUPS = (4, 8)
+from fa4dsl.kernels.decode_config import DecodeConfig
+
+GROUPS = (4, 8, 16, 32)
 STAGES = (2, 3, 4, 6)
 
 
@@ -26,12 +28,15 @@ def variants() -> list[tuple[int, int, int, int, int]]:
     found = []
     for group, partitions, stages in product(GROUPS, (1, 2, 4, 8, 16), STAGES):
         for clusters in (1, 2, 4, 8) if partitions > 1 else (1,):
-            found += [(group, partitions, clusters, stages, dependent) for dependent in ((0, 1) if clusters <= 2 else (0,))]
+            # Many heads: fewer variants, as far as there is room.
+            if group <= 8 or stages in (2, 4) and DecodeConfig(partitions, group, clusters=clusters, stages=1).most_stages >= stages:
+                found += [
+                    (group, partitions, clusters, stages, dependent) for dependent in ((0, 1) if clusters <= 2 and group <= 8 else (0,))
+                ]
     return found
 
 
 def prepare(folder: Path, share: tuple[int, int]) -> None:
-    from fa4dsl.kernels.decode_config import DecodeConfig
     from fa4dsl.kernels.splitk_decode import splitk_decode
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -17,17 +17,17 @@ ARGUMENTS = "Tensor q, Tensor k, Tensor v, Tensor lengths, float scale"
 OPTIONS = "Tensor? pages=None, int keys=0"
 
 
-def _shape(q: Any, k: Any, v: Any, lengths: Any, pages: Any) -> tuple[int, int, int, int]:
-    """(batch, key heads, group, depth). Raises R096."""
+def _shape(q: Any, k: Any, v: Any, lengths: Any, pages: Any) -> tuple[int, int, int, int, int]:
+    """(batch, queries, key heads, group, depth). Raises R096."""
     problem = ""
-    if q.dim() != 3:
-        problem = f"q has {q.dim()} dimensions, expected [batch, query heads, depth]"
-    elif k.dim() != 4 or tuple(v.shape) != tuple(k.shape) or k.shape[3] != q.shape[2]:
-        problem = f"k and v have shapes {list(k.shape)} and {list(v.shape)}, expected both [batch or pages, rows, key heads, {q.shape[2]}]"
+    if q.dim() not in (3, 4):
+        problem = f"q has {q.dim()} dimensions, expected [batch, query heads, depth] or [batch, queries, query heads, depth]"
+    elif k.dim() != 4 or tuple(v.shape) != tuple(k.shape) or k.shape[3] != q.shape[-1]:
+        problem = f"k and v have shapes {list(k.shape)} and {list(v.shape)}, expected both [batch or pages, rows, key heads, {q.shape[-1]}]"
     elif pages is None and k.shape[0] != q.shape[0]:
         problem = f"k has {k.shape[0]} sequences, q has {q.shape[0]}"
-    elif q.shape[1] % k.shape[2]:
-        problem = f"{q.shape[1]} query heads are no multiple of {k.shape[2]} key heads"
+    elif q.shape[-2] % k.shape[2]:
+        problem = f"{q.shape[-2]} query heads are no multiple of {k.shape[2]} key heads"
     elif tuple(lengths.shape) != (q.shape[0],) or (pages is not None and (pages.dim() != 2 or pages.shape[0] != q.shape[0])):
         problem = f"lengths has shape {list(lengths.shape)}, expected [{q.shape[0]}], and pages [{q.shape[0]}, pages of a sequence]"
     else:
@@ -40,21 +40,23 @@ def _shape(q: Any, k: Any, v: Any, lengths: Any, pages: Any) -> tuple[int, int, 
         )
     if problem:
         fail("R096", operator=NAME, problem=problem)
-    return q.shape[0], k.shape[2], q.shape[1] // k.shape[2], q.shape[2]
+    return q.shape[0], 1 if q.dim() == 3 else q.shape[1], k.shape[2], q.shape[-2] // k.shape[2], q.shape[-1]
 
 
-def operator_config(batch: int, key_heads: int, group: int, depth: int, rows: int, page: int = 0) -> DecodeConfig:
-    """The configuration that the operator runs for sequences of at most `rows` keys. Raises L212."""
-    return decode_config(group, batch * key_heads, rows, depth, page=page)
+def operator_config(batch: int, key_heads: int, group: int, depth: int, rows: int, page: int = 0, queries: int = 1) -> DecodeConfig:
+    """The configuration that the operator runs for sequences of at most `rows` keys, `queries` of them new. Raises L212."""
+    return decode_config(group, batch * key_heads, rows, depth, page=page, queries=queries)
 
 
 def _launch(q: Any, k: Any, v: Any, lengths: Any, scale: float, out: Any, pages: Any, keys: int) -> None:
-    batch, key_heads, group, depth = _shape(q, k, v, lengths, pages)
+    batch, queries, key_heads, group, depth = _shape(q, k, v, lengths, pages)
     if tuple(out.shape) != tuple(q.shape) or out.dtype != torch.bfloat16 or out.device != q.device:
         fail("R096", operator=NAME, problem=f"out is {out.dtype} {list(out.shape)} on {out.device}, expected bfloat16 {list(q.shape)}")
     page = 0 if pages is None else k.shape[1]
-    config = operator_config(batch, key_heads, group, depth, keys or (k.shape[1] if pages is None else page * pages.shape[1]), page)
-    parted = (batch, key_heads, group, depth)
+    config = operator_config(
+        batch, key_heads, group, depth, keys or (k.shape[1] if pages is None else page * pages.shape[1]), page, queries
+    )
+    parted = (batch, queries, key_heads, group, depth)
     workspace = counters = None
     if config.clusters > 1:
         workspace = q.new_empty(workspace_elements(config, key_heads, batch), dtype=torch.float32)
@@ -94,12 +96,12 @@ def _fake_decode_out(q: Any, k: Any, v: Any, lengths: Any, scale: float, out: An
 
 
 decode = torch.library.custom_op(NAME, _decode, mutates_args=(), schema=f"({ARGUMENTS}, {OPTIONS}) -> Tensor")
-"""Attention of one new token per sequence: see `fa4dsl.kernels.splitk_decode`.
+"""Attention of the last token of each sequence, or of its last few: see `fa4dsl.kernels.splitk_decode`.
 
-q: bf16 ``[batch, query heads, D]``. k, v: bf16 ``[batch, rows, key heads, D]``, or with `pages` ``[pages, page, key heads, D]``, where a page has a multiple of
-64 rows; a head's row dense, other strides multiples of 16 bytes. lengths: i32 ``[batch]``, keys of each sequence, which is not checked, for that would wait for the
+q: bf16 ``[batch, query heads, D]``, or ``[batch, queries, query heads, D]``, where each query sees the keys up to its own. k, v: bf16 ``[batch, rows, key heads, D]``, or with `pages` ``[pages, page, key heads, D]``, where a page has a multiple of
+64 rows; a head's row dense, other strides multiples of 16 bytes. lengths: i32 ``[batch]``, keys of each sequence, the new ones' included, which is not checked, for that would wait for the
 GPU. scale: of the softmax. pages: i32 ``[batch, pages of a sequence]``. keys: of the longest sequence, where the host knows it: the variant is chosen for it; by
-default as many as there is room for. Returns bf16 ``[batch, query heads, D]``.
+default as many as there is room for. Returns bf16 of q's shape.
 
 Raises R096 for tensors that do not fit, L212 for a configuration the kernel does not have, and what a launch raises.
 """
@@ -108,5 +110,5 @@ decode.register_fake(_fake_decode)
 decode_out = torch.library.custom_op(
     f"{NAME}_out", _decode_out, mutates_args=("out",), schema=f"({ARGUMENTS}, Tensor(a!) out, {OPTIONS}) -> ()"
 )
-"""The same into `out`, bf16 ``[batch, query heads, D]``."""
+"""The same into `out`, bf16 of q's shape, dense."""
 decode_out.register_fake(_fake_decode_out)

@@ -64,6 +64,17 @@ SHAPES = {
         (32, 16, 2, 8192),
     ],
 }
+# many query heads of a key head: 16 of them in one model's attention or on one rank of it, 32 with one key head
+SHAPES["heads"] = [
+    (1, 128, 8, 8192),
+    (8, 128, 8, 8192),
+    (32, 128, 8, 4096),
+    (1, 16, 1, 8192),
+    (8, 16, 1, 8192),
+    (1, 32, 1, 32768),
+    (8, 32, 1, 8192),
+    (64, 32, 1, 4096),
+]
 SHAPES["all"] = SHAPES["main"] + SHAPES["tp"]
 
 ap = argparse.ArgumentParser()

@@ -39,7 +39,8 @@ def read_lengths(_: click.Context, __: click.Parameter, given: str) -> tuple[int
     help="Keys of each sequence, 0 or more, parted by commas.",
 )
 @click.option("--key-heads", default=1, show_default=True, type=int, help="Heads of keys and values.")
-@click.option("--group", default=8, show_default=True, type=int, help="G: query heads of a key head, 1 to 8.")
+@click.option("--group", default=8, show_default=True, type=int, help="G: query heads of a key head.")
+@click.option("--queries", default=1, show_default=True, type=int, help="New tokens of a sequence; with G and D at most 4,096 elements.")
 @click.option("--depth", default=128, show_default=True, type=int, help="D: 64, 128 or 256.")
 @click.option(
     "--partitions", default=0, show_default=True, type=int, help="P: CTAs of a cluster, 1 to 16; 0: by the table of measurements."
@@ -56,7 +57,7 @@ def read_lengths(_: click.Context, __: click.Parameter, given: str) -> tuple[int
 @schedule_option
 @json_option
 def command(device: str, seed: int, schedule: str, as_json: bool, **options: Any) -> int:
-    """Attend to random keys of one or more sequences, one new token each, and compare with a float64 reference.
+    """Attend to random keys of one or more sequences, one new token or a few each, and compare with a float64 reference.
 
     In the simulator every access and barrier is checked too. Exit status 0 only if the result is right and nothing was found.
     """
@@ -70,6 +71,7 @@ def _facts(run: DecodeRun) -> dict[str, str]:
     config = run.config
     heads = f"{counted(run.key_heads, 'key head')} of {counted(config.group, 'query head')}"
     cache = f"pages of {config.page} rows in any order" if config.page else "keys in one piece"
+    heads += f", {config.queries} queries" if config.queries > 1 else ""
     return {
         "variant": f"P={config.partitions}, {counted(config.clusters, 'cluster')}, {counted(config.stages, 'stage')}: {run.choice.reason}",
         "options": ", ".join([cache, *(["LSE"] if config.lse else [])]),

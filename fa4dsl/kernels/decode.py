@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import e, log2
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ class DecodeChoice:
 def choose_decode(group: int, units: int, keys: int, *, two_levels: bool = True) -> DecodeChoice:
     """The variant that was measured (`decode_measured`) at the nearest shape: sequences times key heads count twice as much as keys, both by their logarithms.
 
-    `group`: query heads of a key head. `units`: sequences x key heads. `keys`: of the longest sequence. Without `two_levels` one cluster has all of a
+    `group`: query heads of a key head, times the new tokens of a sequence. `units`: sequences x key heads. `keys`: of the longest sequence. Without `two_levels` one cluster has all of a
     head's keys, so that no workspace is needed. A CTA has at least one tile of keys: where the measured variant has more CTAs, it gets fewer.
     """
     from fa4dsl.kernels.decode_measured import GPU, MEASURED
@@ -44,10 +44,12 @@ def choose_decode(group: int, units: int, keys: int, *, two_levels: bool = True)
     return DecodeChoice(partitions, clusters, stages, reason)
 
 
-def decode_config(group: int, units: int, keys: int, depth: int = 128, *, two_levels: bool = True, **options: Any) -> DecodeConfig:
+def decode_config(
+    group: int, units: int, keys: int, depth: int = 128, *, queries: int = 1, two_levels: bool = True, **options: Any
+) -> DecodeConfig:
     """The configuration for a shape (`choose_decode`); `options` are other fields of `DecodeConfig`. Stages are as many as fit. Raises L212."""
-    found = choose_decode(group, units, keys, two_levels=two_levels)
-    return DecodeConfig(found.partitions, group, depth, stages_at(depth, found.stages), found.clusters, **options)
+    found = choose_decode(group * queries, units, keys, two_levels=two_levels)
+    return with_stages(DecodeConfig(found.partitions, group, depth, 1, found.clusters, queries, **options), found.stages)
 
 
 def tiles_of(keys: int) -> int:
@@ -60,9 +62,10 @@ def clusters_for(clusters: int, partitions: int, keys: int) -> int:
     return min(clusters, max(tiles_of(keys) // partitions, 1)) if partitions > 1 else 1
 
 
-def stages_at(depth: int, stages: int) -> int:
-    """Stages that take no more shared memory at this depth than so many at 128, where they were measured; at least 1."""
-    return max(stages * 128 // max(depth, 128), 1)
+def with_stages(config: DecodeConfig, stages: int) -> DecodeConfig:
+    """The configuration with stages that take no more shared memory at its depth than so many at 128, where they were measured, and for which there is
+    room; at least 1."""
+    return replace(config, stages=min(max(stages * 128 // max(config.depth, 128), 1), replace(config, stages=1).most_stages))
 
 
 def decode_kernel(config: DecodeConfig) -> BoundKernel:
@@ -99,12 +102,12 @@ class DecodeArrays:
     """What the kernel reads and writes; numpy, torch, cupy or any other arrays, bf16 where nothing else is said."""
 
     q: Any
-    """``[batch, key heads, G, D]``."""
+    """``[batch, queries, key heads, G, D]``, dense."""
     k: Any
     """``[batch, rows, key heads, D]``, or with pages ``[pages, page, key heads, D]``; rows of a head dense, other strides any."""
     v: Any
     lengths: Any
-    """i32 ``[batch]``: keys of each sequence."""
+    """i32 ``[batch]``: keys of each sequence, the new tokens' included."""
     output: Any
     """As `q`."""
     scale: float

@@ -34,14 +34,14 @@ class DecodeCase:
         config, random = self.config, np.random.default_rng(self.seed)
         batch, heads, depth = len(self.lengths), self.key_heads, config.depth
         self.rows = max(max(self.lengths), 1)
-        q = (self.spread * random.standard_normal((batch, heads, config.group, depth))).astype(BF16)
+        q = (self.spread * random.standard_normal((batch, config.queries, heads, config.group, depth))).astype(BF16)
         # One sequence behind the other, each `rows` long; NaN where there are no keys.
         self.k, self.v = (random.standard_normal((batch, self.rows, heads, depth)).astype(BF16) for _ in range(2))
         for sequence, length in enumerate(self.lengths):
             self.k[sequence, length:] = np.nan
             self.v[sequence, length:] = np.nan
         k, v, pages = (self.k, self.v, None) if config.page == 0 else self._paged(random)
-        guarded = np.full((batch + 2, heads, config.group, depth), np.nan, BF16)
+        guarded = np.full((batch + 2, *q.shape[1:]), np.nan, BF16)
         guarded.view(np.uint8)[:] = 0xFF
         self.whole = guarded
         self.arrays = DecodeArrays(
@@ -52,7 +52,7 @@ class DecodeCase:
             guarded[1:-1],
             depth**-0.5 if self.scale is None else self.scale,
             pages,
-            np.full((batch, heads, config.group), np.nan, np.float32) if config.lse else None,
+            np.full(q.shape[:-1], np.nan, np.float32) if config.lse else None,
             np.full(max(workspace_elements(config, heads, batch), 1), np.nan, np.float32),
             np.zeros(max(counter_elements(config, heads, batch), 1), np.int32),
         )
@@ -84,18 +84,21 @@ class DecodeCase:
     def exact(self) -> tuple[Any, Any, Any]:
         """float64: the result, its LSE, and how far a right result may be off (`decode_bound`)."""
         q = self.arrays.q.astype(np.float64)
-        result, lse = np.zeros(q.shape), np.full(q.shape[:3], -np.inf)
+        result, lse = np.zeros(q.shape), np.full(q.shape[:-1], -np.inf)
         bound = np.zeros(q.shape)
         for sequence, length in enumerate(self.lengths):
-            if length:
-                k, v = (cache[sequence, :length].astype(np.float64) for cache in (self.k, self.v))
-                scores = np.einsum("hgd,jhd->hgj", q[sequence], k) * self.arrays.scale
-                largest = scores.max(axis=-1, keepdims=True)
-                weights = np.exp(scores - largest)
-                total = weights.sum(axis=-1, keepdims=True)
-                result[sequence] = np.einsum("hgj,jhd->hgd", weights / total, v)
-                lse[sequence] = (largest + np.log(total))[..., 0]
-                bound[sequence] = decode_bound(weights / total, v, result[sequence])
+            for query in range(self.config.queries):
+                seen = length - (self.config.queries - 1 - query)
+                if seen > 0:
+                    place = sequence, query
+                    k, v = (cache[sequence, :seen].astype(np.float64) for cache in (self.k, self.v))
+                    scores = np.einsum("hgd,jhd->hgj", q[place], k) * self.arrays.scale
+                    largest = scores.max(axis=-1, keepdims=True)
+                    weights = np.exp(scores - largest)
+                    total = weights.sum(axis=-1, keepdims=True)
+                    result[place] = np.einsum("hgj,jhd->hgd", weights / total, v)
+                    lse[place] = (largest + np.log(total))[..., 0]
+                    bound[place] = decode_bound(weights / total, v, result[place])
         return result, lse, bound
 
     def judge(self) -> Judgement:

@@ -1,7 +1,7 @@
-"""Split-K decode attention in one kernel: one new token, the CTAs of a cluster each attend to a part of the keys, `push` combines them.
+"""Split-K decode attention in one kernel: one new token, or a few, the CTAs of a cluster each attend to a part of the keys, `push` combines them.
 
 Operands are exchanged, S^T = K Q^T and O^T = V^T P^T, so that the few query heads of a key head are the N of an mma and the keys, or the depth, its M:
-nothing is padded to more than 8 heads. A producer warp loads tiles of 64 keys and values by TMA into two rings; each of four warps multiplies
+nothing is padded to more than 8 rows. The heads of several new tokens are rows beside each other; a block of 8 has its own mma, all blocks share what is loaded. A producer warp loads tiles of 64 keys and values by TMA into two rings; each of four warps multiplies
 16 keys of every tile with running maxima and sums of its own, and the four are merged as the epilogue asks for quads of the result.
 
 * Keys of a tile go to rows of the mma in an order in which eight neighbouring lanes read 16 bytes each without a bank met twice; values are taken in the
@@ -45,12 +45,13 @@ from fa4dsl import (
     vote_any,
     wait_dependencies,
     warp,
+    warpgroup,
     where,
 )
 from fa4dsl.kernels.decode_config import KEYS, MULTIPLIERS, DecodeConfig
 from fa4dsl.kernels.exchange import finish_push, prepare_push
 from fa4dsl.kernels.softmax_weights import EMPTY, reciprocal
-from fa4dsl.kernels.splitk_exchange import combine_clusters, write_output, write_workspace
+from fa4dsl.kernels.splitk_exchange import combine_clusters, position_of, write_output, write_workspace
 
 QUAD = 4
 SLACK = 8.0
@@ -64,34 +65,79 @@ def spread(row):
 
 
 @device_function
-def load_queries(q, first, *, c):
-    """This lane's columns of the query heads, for all of a row: head lane // 4, of each 32 columns the 8 from 8 * (lane % 4) on; u32 ``[D / 32, 4]``."""
-    queries = registers(u32, (c.depth // 32, 4))
-    head = min(lane.index() // 4, c.group - 1)
-    for j in static_range(c.depth // 32):
-        words = q.load(first + head * c.depth + 32 * j + 8 * (lane.index() % 4), width=8, cache="nc").bitcast(u32)
-        for i in static_range(4):
-            queries[j, i] = where(lane.index() // 4 < c.group, words[i], u32(0))
-    return queries
+def eight_of(q, tile, row, column, *, c):
+    """Eight columns of a row of queries as u32 x 4; zeros for rows behind the last."""
+    sequence, head, heads = tile
+    own = min(row, c.rows - 1)
+    if c.queries == 1:
+        place = (sequence * heads + head) * c.group + own
+    else:
+        place = position_of((sequence * c.queries, head, heads), own, c=c.combine)
+    words = q.load(place * c.depth + column, width=8, cache="nc").bitcast(u32)
+    found = registers(u32, 4)
+    for i in static_range(4):
+        found[i] = where(row < c.rows, words[i], u32(0))
+    return found
+
+
+@device_function
+def load_queries(q, tile, staged, *, c):
+    """This lane's columns of the rows of queries, for all of a row: of block b row 8b + lane // 4, of each 32 columns the 8 from 8 * (lane % 4) on;
+    u32 ``[blocks, D / 32, 4]``. Many rows: all of them in the shared array `staged`."""
+    if staged is None:
+        queries = registers(u32, (c.blocks, c.depth // 32, 4))
+        for b in static_range(c.blocks):
+            for j in static_range(c.depth // 32):
+                queries[b, j] = eight_of(q, tile, 8 * b + lane.index() // 4, 32 * j + 8 * (lane.index() % 4), c=c)
+        return queries
+    for piece in static_range(c.blocks * c.depth // (32 * MULTIPLIERS)):
+        place = thread.index() + 32 * MULTIPLIERS * piece
+        row, column = place // (c.depth // 8), place % (c.depth // 8) * 8
+        staged.store((row, column), vector(*eight_of(q, tile, row, column, c=c)).bitcast(bf16))
+    warpgroup.sync()
+    return staged
 
 
 @device_function
 def scores_of(keys, queries, *, c):
-    """S^T of this warp's 16 keys: f32 x 4, (key r, heads 2i and 2i + 1), (key r + 8, the same), for lane 4r + i."""
-    sums = registers(f32, (2, 4))
+    """S^T of this warp's 16 keys: for each block f32 x 4, (key r, rows 2i and 2i + 1), (key r + 8, the same), for lane 4r + i."""
+    # One block alone sums in two chains, for an mma waits for the one before it.
+    chains = 2 if c.blocks == 1 else 1
+    sums = registers(f32, (c.blocks, chains, 4))
     key = 16 * warp.index() + spread(lane.index() // 4)
     for j in static_range(c.depth // 32):
         column = j % 2 * 32 + 8 * (lane.index() % 4)
+        held = [
+            queries[b, j]
+            if not c.queries_in_shared
+            else queries.load(8 * b + lane.index() // 4, 32 * j + 8 * (lane.index() % 4), width=8).bitcast(u32)
+            for b in range(c.blocks)
+        ]
         low = keys.load(key, j // 2, column, width=8).bitcast(u32)
         high = keys.load(key + 8, j // 2, column, width=8).bitcast(u32)
         for half in static_range(2):
             i = 2 * half
             a = vector(low[i], high[i], low[i + 1], high[i + 1]).bitcast(bf16)
-            sums[half] = mma(a, vector(queries[j, i], queries[j, i + 1]).bitcast(bf16), sums[half])
-    scores = registers(f32, 4)
-    for n in static_range(4):
-        scores[n] = sums[0, n] + sums[1, n]
+            chain = half % chains
+            for b in static_range(c.blocks):
+                sums[b, chain] = mma(a, vector(held[b][i], held[b][i + 1]).bitcast(bf16), sums[b, chain])
+    scores = registers(f32, (c.blocks, 4))
+    for b in static_range(c.blocks):
+        for n in static_range(4):
+            scores[b, n] = sums[b, 0, n] + sums[b, 1, n] if chains == 2 else sums[b, 0, n]
     return scores
+
+
+@device_function
+def mask(scores, valid, *, c):
+    """Scores of keys behind a row's last one become -inf: of `valid` keys of the tile the last query sees all, each one before it a key less."""
+    key = 16 * warp.index() + spread(lane.index() // 4)
+    for b in static_range(c.blocks):
+        for n in static_range(4):
+            seen = valid
+            if c.queries > 1:
+                seen = valid - (c.queries - 1) + min((8 * b + 2 * (lane.index() % 4) + n % 2) // c.group, c.queries - 1)
+            scores[b, n] = where(key + n // 2 * 8 < seen, scores[b, n], float("-inf"))
 
 
 @device_function
@@ -102,36 +148,41 @@ def transposed(low, high):
 
 @device_function
 def online_softmax(scores, largest, totals, out, *, c):
-    """Scores (in log2) become weights against the running maxima of this lane's two heads, which move first where they must."""
-    new = registers(f32, 2)
-    for h in static_range(2):
-        new[h] = max(scores[h], scores[h + 2])
-    if vote_any(new[0] > largest[0] + SLACK or new[1] > largest[1] + SLACK):
+    """Scores (in log2) become weights against the running maxima of this lane's two rows of each block, which move first where they must."""
+    for b in static_range(c.blocks):
+        new = registers(f32, 2)
         for h in static_range(2):
-            most = new[h]
-            for mask in (4, 8, 16):
-                most = max(most, shuffle_xor(most, mask))
-            most = max(most, largest[h])
-            correction = exp2(largest[h] - most, ftz=True)
-            largest[h] = most
-            totals[h] *= correction
-            for k in static_range(c.depth // 16):
-                out[k, h] *= correction
-                out[k, h + 2] *= correction
-    for n in static_range(4):
-        scores[n] = exp2(scores[n] - largest[n % 2], ftz=True)
-    for h in static_range(2):
-        totals[h] += scores[h] + scores[h + 2]
+            new[h] = max(scores[b, h], scores[b, h + 2])
+        if vote_any(new[0] > largest[b, 0] + SLACK or new[1] > largest[b, 1] + SLACK):
+            for h in static_range(2):
+                most = new[h]
+                for distance in (4, 8, 16):
+                    most = max(most, shuffle_xor(most, distance))
+                most = max(most, largest[b, h])
+                correction = exp2(largest[b, h] - most, ftz=True)
+                largest[b, h] = most
+                totals[b, h] *= correction
+                for k in static_range(c.depth // 16):
+                    out[b, k, h] *= correction
+                    out[b, k, h + 2] *= correction
+        for n in static_range(4):
+            scores[b, n] = exp2(scores[b, n] - largest[b, n % 2], ftz=True)
+        for h in static_range(2):
+            totals[b, h] += scores[b, h] + scores[b, h + 2]
 
 
 @device_function
 def add_values(values, scores, out, *, c):
     """O^T += V^T P^T for this warp's 16 keys."""
-    weights = vector(transposed(scores[0], scores[1]), transposed(scores[2], scores[3])).bitcast(bf16)
+    weights = registers(u32, (c.blocks, 2))
+    for b in static_range(c.blocks):
+        weights[b] = vector(transposed(scores[b, 0], scores[b, 1]), transposed(scores[b, 2], scores[b, 3]))
     key = 16 * warp.index() + spread(lane.index() % 8) + 8 * (lane.index() // 16)
     for k in static_range(c.depth // 16):
         column = k % 4 * 16 + 8 * (lane.index() // 8 % 2)
-        out[k] = mma(load_matrix(values.pointer((key, k // 4, column)), 4, transpose=True), weights, out[k])
+        rows_of_values = load_matrix(values.pointer((key, k // 4, column)), 4, transpose=True)
+        for b in static_range(c.blocks):
+            out[b, k] = mma(rows_of_values, vector(weights[b, 0], weights[b, 1]).bitcast(bf16), out[b, k])
 
 
 @device_function
@@ -197,12 +248,13 @@ def splitk_decode(
     *,
     c: DecodeConfig,
 ) -> None:
-    """Attention of one new token per sequence over its keys.
+    """Attention of the last `c.queries` tokens of each sequence over its keys.
 
-    Grid: (clusters * P, key heads, batch), clusters of (P, 1, 1). q, output: bf16 ``[batch, key heads, G, D]``. k, v: bf16 ``[batch, key heads, rows, D / 64,
-    64]``, or, with pages, ``[pages, key heads, page, D / 64, 64]``, of any strides. lengths: i32 ``[batch]``, keys of each sequence; 0 gives zeros. pages:
-    i32 ``[batch, pages_of_row]``, with `c.page`. scale_log2e: softmax scale times log2(e). lse: f32 ``[batch, key heads, G]``, with `c.lse`; -inf where there
-    are no keys. workspace: f32 ``[batch, key heads, clusters, G * D / 4, 8]``; counters: i32 ``[batch, key heads, P]``, zero before the first launch
+    Grid: (clusters * P, key heads, batch), clusters of (P, 1, 1). q, output: bf16 ``[batch, queries, key heads, G, D]``. k, v: bf16 ``[batch, key heads, rows, D / 64,
+    64]``, or, with pages, ``[pages, key heads, page, D / 64, 64]``, of any strides. lengths: i32 ``[batch]``, keys of each sequence, the new tokens' included; a query without keys
+    gives zeros. pages:
+    i32 ``[batch, pages_of_row]``, with `c.page`. scale_log2e: softmax scale times log2(e). lse: f32 ``[batch, queries, key heads, G]``, with `c.lse`;
+    -inf where there are no keys. workspace: f32 ``[batch, key heads, clusters, queries * G * D / 4, 8]``; counters: i32 ``[batch, key heads, P]``, zero before the first launch
     and after each; neither is touched where `c.clusters` is 1.
     """
     head, heads, sequence = block.index("y"), grid.dim("y"), block.index("z")
@@ -211,11 +263,12 @@ def splitk_decode(
     part = number // c.partitions
     rank = number - part * c.partitions
     share = c.partitions * c.clusters
-    prepared = prepare_push(rank, i32(c.group), c=c.combine) if c.partitions > 1 else None
+    prepared = prepare_push(rank, i32(c.rows), c=c.combine) if c.partitions > 1 else None
     keys = pipeline(stages=c.stages, slot={"tile": (bf16, (KEYS, c.panels, 64), swizzle128)}, name="keys")
     values = pipeline(stages=c.stages, slot={"tile": (bf16, (KEYS, c.panels, 64), swizzle128)}, name="values")
-    parts = shared(f32, (MULTIPLIERS, c.group, c.depth + QUAD), name="parts")
-    statistics = shared(f32, (MULTIPLIERS, c.group, 2), name="statistics")
+    parts = shared(f32, (MULTIPLIERS, c.rows, c.depth + QUAD), name="parts")
+    statistics = shared(f32, (MULTIPLIERS, c.rows, 2), name="statistics")
+    staged = shared(bf16, c.queries_shape, name="queries") if c.queries_in_shared else None
     block.sync()
     if c.dependent:
         wait_dependencies()
@@ -224,34 +277,35 @@ def splitk_decode(
     tiles = (length + KEYS - 1) // KEYS
 
     with role("multiply", warps=MULTIPLIERS):
-        queries = load_queries(q, unit * c.group * c.depth, c=c)
-        largest, totals, out = registers(f32, 2, fill=EMPTY), registers(f32, 2), registers(f32, (c.depth // 16, 4))
+        queries = load_queries(q, (sequence, head, heads), staged, c=c)
+        largest, totals = registers(f32, (c.blocks, 2), fill=EMPTY), registers(f32, (c.blocks, 2))
+        out = registers(f32, (c.blocks, c.depth // 16, 4))
         for tile in range(number, tiles, share):
             valid = length - tile * KEYS
             with keys.use() as slot:
                 scores = scores_of(slot.tile, queries, c=c)
-            for n in static_range(4):
-                scores[n] *= scale_log2e
-            if valid < KEYS:
-                key = 16 * warp.index() + spread(lane.index() // 4)
+            for b in static_range(c.blocks):
                 for n in static_range(4):
-                    scores[n] = where(key + n // 2 * 8 < valid, scores[n], float("-inf"))
+                    scores[b, n] *= scale_log2e
+            if valid - (c.queries - 1) < KEYS:
+                mask(scores, valid, c=c)
             online_softmax(scores, largest, totals, out, c=c)
             with values.use() as slot:
                 if valid < KEYS:
                     blank_values(slot.tile, valid, c=c)
                 add_values(slot.tile, scores, out, c=c)
 
-        for h in static_range(2):
-            for mask in (4, 8, 16):
-                totals[h] += shuffle_xor(totals[h], mask)
-            row = 2 * (lane.index() % 4) + h
-            if row < c.group:
-                for k_tile in static_range(c.depth // 16):
-                    for half in static_range(2):
-                        parts[warp.index(), row, 16 * k_tile + 8 * half + lane.index() // 4] = out[k_tile, 2 * half + h]
-                if lane.index() < 4:
-                    statistics[warp.index(), row] = largest[h], totals[h]
+        for b in static_range(c.blocks):
+            for h in static_range(2):
+                for distance in (4, 8, 16):
+                    totals[b, h] += shuffle_xor(totals[b, h], distance)
+                row = 8 * b + 2 * (lane.index() % 4) + h
+                if row < c.rows:
+                    for k_tile in static_range(c.depth // 16):
+                        for half in static_range(2):
+                            parts[warp.index(), row, 16 * k_tile + 8 * half + lane.index() // 4] = out[b, k_tile, 2 * half + h]
+                    if lane.index() < 4:
+                        statistics[warp.index(), row] = largest[b, h], totals[b, h]
 
     with role("load", warps=1), elect():
         k.prefetch()
@@ -268,13 +322,13 @@ def splitk_decode(
 
     block.sync()
     merged = (parts, statistics)
-    where_to = (output, lse, (sequence, head, heads), scale_log2e)
+    where_to = (output, lse, (sequence * c.queries, head, heads), scale_log2e)
     sink = (*where_to, (workspace, unit * c.clusters + part))
     if c.partitions == 1:
         write_alone(merged, sink, c=c)
     else:
         write = write_output if c.clusters == 1 else write_workspace
-        finish_push(prepared, merged_quad, merged_statistics, merged, write, sink, rank, i32(c.group), scale_log2e, c=c.combine)
+        finish_push(prepared, merged_quad, merged_statistics, merged, write, sink, rank, i32(c.rows), scale_log2e, c=c.combine)
         if c.clusters > 1:
             whole = (*where_to, (workspace, unit * c.clusters))
             combine_clusters(whole, counters, unit * c.partitions + rank, rank, i32(c.combine.quads), c=c.combine)

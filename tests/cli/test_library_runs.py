@@ -76,7 +76,7 @@ def test_settings_that_are_none(name: str, kernel: str, setting: str, words: str
 @pytest.mark.parametrize(
     ("kernel", "setting", "code"),
     [
-        ("splitk-decode", "group=9", "L212"),
+        ("splitk-decode", "group=33", "L212"),
         ("splitk-decode", "page=48", "L212"),
         ("splitk-decode", "lengths=()", "L212"),
         ("splitk-decode", "lengths=(5,-1)", "L212"),

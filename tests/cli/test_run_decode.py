@@ -43,7 +43,21 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke([*SMALL, "--partitions", "2", "--schedule", "random", "--seed", "4", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert set(shown) == {
-        *("kernel", "device", "lengths", "key_heads", "group", "depth", "partitions", "clusters", "stages", "page", "lse", "reason"),
+        *(
+            "kernel",
+            "device",
+            "lengths",
+            "key_heads",
+            "group",
+            "queries",
+            "depth",
+            "partitions",
+            "clusters",
+            "stages",
+            "page",
+            "lse",
+            "reason",
+        ),
         *("grid", "seed", "max_abs_error", "tolerance", "ok", "verdict", "seconds"),
     }
     assert shown["kernel"] == "splitk-decode" and shown["device"] == "simulator" and shown["lengths"] == [130, 7]
@@ -71,7 +85,7 @@ def test_lengths_that_are_none(lengths: str, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--group", "9"], "9 query heads"),
+        (["--group", "33"], "33 rows"),
         (["--page", "48"], "pages of 48 rows"),
         (["--key-heads", "0"], "0 key heads"),
         (["--partitions", "3"], "3 partitions"),

@@ -3,7 +3,7 @@
     python tests/gpu/decode_matrix.py prepare FOLDER          # where MLIR is installed
     python tests/gpu/decode_matrix.py run FOLDER [--quick] [--resident]   # where the GPU is; --quick for compute-sanitizer, --resident for its synccheck
 
-Every P with groups, depths, pages, one and several clusters; sequences without a key, with one, around a tile's end, and long ones. Each case: NaN behind the keys,
+Every P with groups, depths, pages, one and several clusters, many heads and several new tokens; sequences without a key, with one, around a tile's end, and long ones. Each case: NaN behind the keys,
 poisoned output with guard rows, fresh seeds, the float64 reference's own error bound, the LSE, and every launch waits with a watchdog.
 """
 
@@ -28,7 +28,7 @@ LENGTHS = ((0, 1, 63, 64, 65), (4000, 129, 2048), (9000,))
 
 
 def configs() -> list[DecodeConfig]:
-    """What is compiled: about 60 kernels."""
+    """What is compiled: about 90 kernels."""
     found = []
     for number, (partitions, depth) in enumerate(product(PARTITIONS, (64, 128, 256))):
         found.append(DecodeConfig(partitions, (1, 4, 8)[number % 3], depth, stages=1 + number % 3 if depth < 256 else 1, lse=True))
@@ -36,6 +36,12 @@ def configs() -> list[DecodeConfig]:
     for partitions, clusters in product(PARTITIONS[1:], (2, 3, 8)):
         found.append(DecodeConfig(partitions, 8, clusters=clusters, lse=True))
     found += [DecodeConfig(partitions, group, stages=2, dependent=True) for partitions, group in product(PARTITIONS, (4, 8))]
+    for number, partitions in enumerate(PARTITIONS):
+        for depth, groups in ((64, (16, 64)), (128, (12, 32)), (256, (16, 9))):
+            found.append(DecodeConfig(partitions, groups[number % 2], depth, stages=1, lse=True, page=64 * (number % 2)))
+        for group, queries in (((8, 2), (3, 5)), ((1, 4), (8, 4)), ((5, 3), (2, 16)))[number % 3]:
+            clusters = 2 if partitions > 1 and number % 2 else 1
+            found.append(DecodeConfig(partitions, group, stages=2, clusters=clusters, queries=queries, lse=True, page=128 * (number % 2)))
     return list(dict.fromkeys(found))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fa4dsl.kernels.decode import choose_decode
+from fa4dsl.kernels.decode import choose_decode, with_stages
 from fa4dsl.kernels.decode_config import DecodeConfig
 from fa4dsl.kernels.run_splitk_decode import DecodeRun, run_splitk_decode, variant
 from fa4dsl.runtime.diagnostics import Fa4dslError
@@ -36,6 +36,11 @@ def test_the_shape_chooses() -> None:
     assert (found.config.partitions, found.config.clusters, found.config.stages) == (chosen.partitions, chosen.clusters, chosen.stages)
 
 
+def test_several_queries() -> None:
+    found = run(lengths=(200, 2), group=4, queries=3)
+    assert found.ok and found.verdict == "clean" and found.as_dict()["queries"] == 3
+
+
 def test_no_key_at_all() -> None:
     found = run(lengths=(0,), lse=True, dependent=True)
     assert found.ok and found.max_abs_error == 0.0 and found.config.partitions == 1
@@ -49,8 +54,8 @@ def test_every_choice_is_a_kernel() -> None:
                 for partitions in (0, 1, 2, 16):
                     for clusters in (0, 1, 3) if partitions != 1 else (0, 1):
                         for stages in (0, 1):
-                            found = variant(8, units, keys, depth, partitions, clusters, stages)
-                            DecodeConfig(found.partitions, 8, depth, found.stages, found.clusters)
+                            found = variant(8, units, keys, partitions, clusters, stages)
+                            with_stages(DecodeConfig(found.partitions, 8, depth, 1, found.clusters), found.stages)
                             assert not partitions or found.partitions == partitions
                             assert not clusters or found.clusters == clusters
                             assert not stages or found.stages == stages
@@ -58,13 +63,13 @@ def test_every_choice_is_a_kernel() -> None:
 
 def test_reasons() -> None:
     measured = choose_decode(8, 1, 8192).reason
-    assert variant(8, 1, 8192, 128).reason == measured
-    assert variant(8, 1, 8192, 128, partitions=4, stages=2).reason == f"partitions and stages asked for, the rest {measured}"
-    assert variant(8, 1, 8192, 128, 4, 2, 2).reason == "asked for"
+    assert variant(8, 1, 8192).reason == measured
+    assert variant(8, 1, 8192, partitions=4, stages=2).reason == f"partitions and stages asked for, the rest {measured}"
+    assert variant(8, 1, 8192, 4, 2, 2).reason == "asked for"
     # one tile of keys would have one CTA; two clusters have two each
-    assert variant(8, 1, 20, 128, clusters=2).partitions == 2
+    assert variant(8, 1, 20, clusters=2).partitions == 2
     # the measured 8 clusters of 8 would leave CTAs of 16 without a tile
-    assert variant(8, 1, 4096, 128, partitions=16).clusters == 4
+    assert variant(8, 1, 4096, partitions=16).clusters == 4
 
 
 @pytest.mark.parametrize(
@@ -74,7 +79,8 @@ def test_reasons() -> None:
         ({"lengths": (5, -1)}, "a sequence of -1 keys"),
         ({"lengths": (2**31,)}, "a sequence of 2147483648 keys"),
         ({"key_heads": 0}, "0 key heads"),
-        ({"group": 9}, "9 query heads"),
+        ({"group": 65}, "65 rows"),
+        ({"queries": 9}, "9 queries"),
         ({"group": 0}, "0 query heads"),
         ({"page": 48}, "pages of 48 rows"),
         ({"depth": 96}, "a depth of 96"),

@@ -67,6 +67,21 @@ def test_scores_that_grow() -> None:
         right(DecodeCase(DecodeConfig(2, 8, 64, stages=2, lse=True), (320,), seed=1, spread=spread))
 
 
+@pytest.mark.parametrize(("group", "depth"), [(16, 64), (12, 128), (32, 128), (64, 64), (16, 256)])
+def test_many_heads(group: int, depth: int) -> None:
+    """More than one mma takes; from a size on the queries lie in shared memory. Nothing is spilled, which the compiler would warn of."""
+    right(DecodeCase(DecodeConfig(2, group, depth, stages=1, lse=True), (150, 3), seed=group))
+
+
+@pytest.mark.parametrize(
+    ("queries", "group", "page", "clusters"), [(2, 8, 0, 1), (3, 5, 64, 1), (8, 3, 0, 2), (4, 8, 64, 2), (17, 1, 0, 1)]
+)
+def test_several_queries(queries: int, group: int, page: int, clusters: int) -> None:
+    """Each sees the keys up to its own; of a sequence shorter than they are the first ones see none."""
+    lengths = (queries // 2, queries, 64, 64 + queries - 1, 129)
+    right(DecodeCase(DecodeConfig(2, group, 64, 2, clusters, queries, page, lse=True), lengths, 1, seed=queries), "random", seed=2)
+
+
 def test_dependent_launch() -> None:
     right(DecodeCase(DecodeConfig(2, 8, 64, stages=2, dependent=True), (200,)))
 
@@ -75,13 +90,14 @@ def test_dependent_launch() -> None:
     st.sampled_from([1, 2, 4]),
     st.integers(1, 8),
     st.integers(1, 3),
+    st.integers(1, 4),
     st.sampled_from([0, 64]),
     st.lists(st.integers(0, 300), min_size=1, max_size=3),
     st.integers(0, 2**31),
 )
 @settings(max_examples=4)
-def test_any_shape(partitions: int, group: int, clusters: int, page: int, lengths: list[int], seed: int) -> None:
-    config = DecodeConfig(partitions, group, 64, 2, clusters if partitions > 1 else 1, page, lse=True)
+def test_any_shape(partitions: int, group: int, clusters: int, queries: int, page: int, lengths: list[int], seed: int) -> None:
+    config = DecodeConfig(partitions, group, 64, 2, clusters if partitions > 1 else 1, queries, page, lse=True)
     right(DecodeCase(config, tuple(lengths), 1, seed), "random", seed)
 
 
@@ -90,7 +106,11 @@ def test_any_shape(partitions: int, group: int, clusters: int, page: int, length
     [
         ({"partitions": 3}, "3 partitions"),
         ({"depth": 96}, "depth of 96"),
-        ({"group": 9}, "9 query heads"),
+        ({"group": 33}, "are 33 rows; at a depth of 128 it has at most 32"),
+        ({"group": 0}, "0 query heads"),
+        ({"queries": 0}, "0 queries"),
+        ({"queries": 5}, "5 queries of 8 query heads for a key head are 40 rows"),
+        ({"depth": 256, "group": 17, "stages": 1}, "at most 16"),
         ({"page": 48}, "pages of 48"),
         ({"clusters": 17}, "17 clusters"),
         ({"partitions": 1, "clusters": 2}, "2 clusters of 1"),
@@ -115,6 +135,8 @@ def test_choice() -> None:
         for keys in (1, 100, 3000, 10**6):
             for depth in (64, 128, 256):
                 decode_config(5, units, keys, depth, lse=True)
+                decode_config(4096 // depth, units, keys, depth)
+                decode_config(5, units, keys, depth, queries=3)
 
 
 def test_wrong_results_are_seen() -> None:

@@ -23,9 +23,10 @@ def tensor(values, dtype=torch.bfloat16):
 
 def given(case):
     a = case.arrays
-    batch, heads, group, depth = a.q.shape
+    batch, queries, heads, group, depth = a.q.shape
+    shape = (batch, heads * group, depth) if queries == 1 else (batch, queries, heads * group, depth)
     pages = None if a.pages is None else tensor(a.pages, torch.int32)
-    return (tensor(a.q.reshape(batch, heads * group, depth)), tensor(a.k), tensor(a.v), tensor(a.lengths, torch.int32), a.scale), pages
+    return (tensor(a.q.reshape(shape)), tensor(a.k), tensor(a.v), tensor(a.lengths, torch.int32), a.scale), pages
 
 def right(case, out):
     case.arrays.output[:] = out.values.reshape(case.arrays.q.shape)
@@ -56,6 +57,17 @@ arguments, _ = given(one)
 print(right(one, torch.ops.fa4dsl.splitk_decode(*arguments)), fa4dsl.torch_decode.operator_config(1, 1, 8, 64, 9000).clusters > 1)
 """
     ) == ["True", "True", "True", "True True"]
+
+
+def test_decode_of_several_queries() -> None:
+    assert run(
+        """
+case = DecodeCase(DecodeConfig(2, 4, 64, 2, queries=3), (130, 2), 2, seed=1)
+arguments, _ = given(case)
+out = torch.ops.fa4dsl.splitk_decode(*arguments)
+print(out.values.shape, right(case, out))
+"""
+    ) == ["(2, 3, 8, 64) True"]
 
 
 def test_decode_of_tensors_that_do_not_fit() -> None:

@@ -121,8 +121,9 @@ ENTRIES: tuple[Entry, ...] = (
         "A decode attention that cannot be made",
         "split-K decode attention cannot have {problem}",
         "change the number that the message names",
-        "The query heads of a key head are the 8 columns of one mma, the CTAs of a cluster share its keys, and tiles of 64 keys and values lie in shared memory.",
-        failing="from fa4dsl.kernels.decode_config import DecodeConfig\n\nDecodeConfig(group=16)\n",
-        fixed="from fa4dsl.kernels.decode_config import DecodeConfig\n\nDecodeConfig(group=8)\n",
+        "The query heads of a key head, and those of further new tokens, are columns of mmas of 8, whose results stay in registers; the CTAs of a cluster share the "
+        "keys, and tiles of 64 keys and values lie in shared memory.",
+        failing="from fa4dsl.kernels.decode_config import DecodeConfig\n\nDecodeConfig(group=64)\n",
+        fixed="from fa4dsl.kernels.decode_config import DecodeConfig\n\nDecodeConfig(group=32)\n",
     ),
 )
