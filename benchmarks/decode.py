@@ -29,7 +29,7 @@ def variants() -> list[tuple[int, int, int, int, int]]:
     for group, partitions, stages in product(GROUPS, (1, 2, 4, 8, 16), STAGES):
         for clusters in (1, 2, 4, 8) if partitions > 1 else (1,):
             # Many heads: fewer variants, as far as there is room.
-            if group <= 8 or stages in (2, 4) and DecodeConfig(partitions, group, clusters=clusters, stages=1).most_stages >= stages:
+            if group <= 8 or (stages in (2, 4) and DecodeConfig(partitions, group, clusters=clusters, stages=1).most_stages >= stages):
                 found += [
                     (group, partitions, clusters, stages, dependent) for dependent in ((0, 1) if clusters <= 2 and group <= 8 else (0,))
                 ]

@@ -459,7 +459,7 @@ class TritonDecode:
                 G=c.g,
                 GP=self.GP,
                 DH=D,
-                BM=16,
+                BM=max(16, next_pow2(c.g)),
                 BN=self.BN,
                 TMA=self.tma,
                 FUSED=fused,
