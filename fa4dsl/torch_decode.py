@@ -14,7 +14,8 @@ from fa4dsl.torch_tensors import misfit
 
 NAME = "fa4dsl::splitk_decode"
 ARGUMENTS = "Tensor q, Tensor k, Tensor v, Tensor lengths, float scale"
-OPTIONS = "Tensor? pages=None, int keys=0"
+OPTIONS = "Tensor? pages=None, int keys=0, float key_scale=1.0, float value_scale=1.0"
+CACHES = {torch.bfloat16: "bf16", getattr(torch, "float8_e4m3fn", None): "e4m3"}
 
 
 def _shape(q: Any, k: Any, v: Any, lengths: Any, pages: Any) -> tuple[int, int, int, int, int]:
@@ -33,8 +34,8 @@ def _shape(q: Any, k: Any, v: Any, lengths: Any, pages: Any) -> tuple[int, int, 
     else:
         problem = misfit(
             ("q", q, torch.bfloat16),
-            ("k", k, torch.bfloat16),
-            ("v", v, torch.bfloat16),
+            ("k", k, k.dtype if k.dtype in CACHES else torch.bfloat16),
+            ("v", v, k.dtype),
             ("lengths", lengths, torch.int32),
             ("pages", lengths if pages is None else pages, torch.int32),
         )
@@ -43,19 +44,22 @@ def _shape(q: Any, k: Any, v: Any, lengths: Any, pages: Any) -> tuple[int, int, 
     return q.shape[0], 1 if q.dim() == 3 else q.shape[1], k.shape[2], q.shape[-2] // k.shape[2], q.shape[-1]
 
 
-def operator_config(batch: int, key_heads: int, group: int, depth: int, rows: int, page: int = 0, queries: int = 1) -> DecodeConfig:
-    """The configuration that the operator runs for sequences of at most `rows` keys, `queries` of them new. Raises L212."""
-    return decode_config(group, batch * key_heads, rows, depth, page=page, queries=queries)
+def operator_config(
+    batch: int, key_heads: int, group: int, depth: int, rows: int, page: int = 0, queries: int = 1, cache: str = "bf16"
+) -> DecodeConfig:
+    """The configuration that the operator runs for sequences of at most `rows` keys of type `cache`, `queries` of them new. Raises L212."""
+    return decode_config(group, batch * key_heads, rows, depth, page=page, queries=queries, cache=cache)
 
 
-def _launch(q: Any, k: Any, v: Any, lengths: Any, scale: float, out: Any, pages: Any, keys: int) -> None:
+def _launch(
+    q: Any, k: Any, v: Any, lengths: Any, scale: float, out: Any, pages: Any, keys: int, key_scale: float, value_scale: float
+) -> None:
     batch, queries, key_heads, group, depth = _shape(q, k, v, lengths, pages)
     if tuple(out.shape) != tuple(q.shape) or out.dtype != torch.bfloat16 or out.device != q.device:
         fail("R096", operator=NAME, problem=f"out is {out.dtype} {list(out.shape)} on {out.device}, expected bfloat16 {list(q.shape)}")
     page = 0 if pages is None else k.shape[1]
-    config = operator_config(
-        batch, key_heads, group, depth, keys or (k.shape[1] if pages is None else page * pages.shape[1]), page, queries
-    )
+    rows = keys or (k.shape[1] if pages is None else page * pages.shape[1])
+    config = operator_config(batch, key_heads, group, depth, rows, page, queries, CACHES[k.dtype])
     parted = (batch, queries, key_heads, group, depth)
     workspace = counters = None
     if config.clusters > 1:
@@ -72,36 +76,65 @@ def _launch(q: Any, k: Any, v: Any, lengths: Any, scale: float, out: Any, pages:
         None,
         workspace,
         counters,
+        key_scale,
+        value_scale,
     )
     artifact_of(config)[decode_grid(config, key_heads, batch)](*decode_arguments(config, arrays))
 
 
-def _decode(q: Any, k: Any, v: Any, lengths: Any, scale: float, pages: Any = None, keys: int = 0) -> Any:
+def _decode(
+    q: Any, k: Any, v: Any, lengths: Any, scale: float, pages: Any = None, keys: int = 0, key_scale: float = 1.0, value_scale: float = 1.0
+) -> Any:
     out = q.new_empty(tuple(q.shape))
-    _launch(q, k, v, lengths, scale, out, pages, keys)
+    _launch(q, k, v, lengths, scale, out, pages, keys, key_scale, value_scale)
     return out
 
 
-def _decode_out(q: Any, k: Any, v: Any, lengths: Any, scale: float, out: Any, pages: Any = None, keys: int = 0) -> None:
-    _launch(q, k, v, lengths, scale, out, pages, keys)
+def _decode_out(
+    q: Any,
+    k: Any,
+    v: Any,
+    lengths: Any,
+    scale: float,
+    out: Any,
+    pages: Any = None,
+    keys: int = 0,
+    key_scale: float = 1.0,
+    value_scale: float = 1.0,
+) -> None:
+    _launch(q, k, v, lengths, scale, out, pages, keys, key_scale, value_scale)
 
 
-def _fake_decode(q: Any, k: Any, v: Any, lengths: Any, scale: float, pages: Any = None, keys: int = 0) -> Any:
+def _fake_decode(
+    q: Any, k: Any, v: Any, lengths: Any, scale: float, pages: Any = None, keys: int = 0, key_scale: float = 1.0, value_scale: float = 1.0
+) -> Any:
     _shape(q, k, v, lengths, pages)
     return q.new_empty(tuple(q.shape))
 
 
-def _fake_decode_out(q: Any, k: Any, v: Any, lengths: Any, scale: float, out: Any, pages: Any = None, keys: int = 0) -> None:
+def _fake_decode_out(
+    q: Any,
+    k: Any,
+    v: Any,
+    lengths: Any,
+    scale: float,
+    out: Any,
+    pages: Any = None,
+    keys: int = 0,
+    key_scale: float = 1.0,
+    value_scale: float = 1.0,
+) -> None:
     _shape(q, k, v, lengths, pages)
 
 
 decode = torch.library.custom_op(NAME, _decode, mutates_args=(), schema=f"({ARGUMENTS}, {OPTIONS}) -> Tensor")
 """Attention of the last token of each sequence, or of its last few: see `fa4dsl.kernels.splitk_decode`.
 
-q: bf16 ``[batch, query heads, D]``, or ``[batch, queries, query heads, D]``, where each query sees the keys up to its own. k, v: bf16 ``[batch, rows, key heads, D]``, or with `pages` ``[pages, page, key heads, D]``, where a page has a multiple of
+q: bf16 ``[batch, query heads, D]``, or ``[batch, queries, query heads, D]``, where each query sees the keys up to its own. k, v: bf16 or e4m3
+``[batch, rows, key heads, D]``, or with `pages` ``[pages, page, key heads, D]``, where a page has a multiple of
 64 rows; a head's row dense, other strides multiples of 16 bytes. lengths: i32 ``[batch]``, keys of each sequence, the new ones' included, which is not checked, for that would wait for the
 GPU. scale: of the softmax. pages: i32 ``[batch, pages of a sequence]``. keys: of the longest sequence, where the host knows it: the variant is chosen for it; by
-default as many as there is room for. Returns bf16 of q's shape.
+default as many as there is room for. `key_scale` and `value_scale` multiply the elements of e4m3 caches. Returns bf16 of q's shape.
 
 Raises R096 for tensors that do not fit, L212 for a configuration the kernel does not have, and what a launch raises.
 """

@@ -20,6 +20,7 @@ class Dtype:
 
 
 FLOAT32, BFLOAT16, INT32 = Dtype("float32", np.float32), Dtype("bfloat16", ml_dtypes.bfloat16), Dtype("int32", np.int32)
+FLOAT8 = Dtype("float8_e4m3fn", ml_dtypes.float8_e4m3fn)
 
 
 class Device(SimpleNamespace):
@@ -101,7 +102,7 @@ def install() -> None:
         return Tensor(np.full(shape, value, dtype.like), dtype)
 
     torch.Tensor, torch.strided = Tensor, "strided"
-    torch.float32, torch.bfloat16, torch.int32 = FLOAT32, BFLOAT16, INT32
+    torch.float32, torch.bfloat16, torch.int32, torch.float8_e4m3fn = FLOAT32, BFLOAT16, INT32, FLOAT8
     torch.zeros = lambda *shape, dtype=FLOAT32: full(*shape, value=0, dtype=dtype)
     torch.ones = lambda *shape, dtype=FLOAT32: full(*shape, value=1, dtype=dtype)
     torch.tensor = lambda values, dtype=FLOAT32: Tensor(values, dtype)

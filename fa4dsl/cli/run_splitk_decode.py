@@ -52,6 +52,7 @@ def read_lengths(_: click.Context, __: click.Parameter, given: str) -> tuple[int
 @click.option(
     "--page", default=0, show_default=True, type=int, help="Rows of a page of the KV cache, a multiple of 64; 0: keys in one piece."
 )
+@click.option("--cache", default="bf16", show_default=True, help="Element type of keys and values: bf16 or e4m3.")
 @click.option("--lse", is_flag=True, help="Write the log of the sum of exponentials too.")
 @seed_option
 @schedule_option
@@ -70,7 +71,7 @@ def command(device: str, seed: int, schedule: str, as_json: bool, **options: Any
 def _facts(run: DecodeRun) -> dict[str, str]:
     config = run.config
     heads = f"{counted(run.key_heads, 'key head')} of {counted(config.group, 'query head')}"
-    cache = f"pages of {config.page} rows in any order" if config.page else "keys in one piece"
+    cache = f"{config.cache} in pages of {config.page} rows in any order" if config.page else f"{config.cache} keys in one piece"
     heads += f", {config.queries} queries" if config.queries > 1 else ""
     return {
         "variant": f"P={config.partitions}, {counted(config.clusters, 'cluster')}, {counted(config.stages, 'stage')}: {run.choice.reason}",

@@ -69,6 +69,11 @@ def _vector(value: Vector, dtype: DType) -> Vector:
         for low, high in zip(value.elements[::2], value.elements[1::2], strict=True):
             elements.extend(_float8_pair(low, high, dtype))
         return Vector(dtype, value.width, elements=elements)
+    if _is_float8(source) and dtype.is_float and value.width % 2 == 0:
+        pairs = bitcast(value, i16)
+        words = pairs.elements if isinstance(pairs, Vector) else [pairs]
+        halves = Vector(f16, value.width, elements=[item for pair in words for item in _float16_pair(pair, source)])
+        return halves if dtype == f16 else _vector(halves, dtype)
     result = elementwise(lambda x: _scalar(x, dtype), value)
     assert isinstance(result, Vector)
     return result
@@ -88,13 +93,17 @@ def _float8_pair(low: Value, high: Value, dtype: DType) -> tuple[Value, Value]:
     return Value(first, dtype), Value(second, dtype)
 
 
+def _float16_pair(pair: Value, source: DType) -> list[Value]:
+    """Two 8-bit floats, 16 bits together, as two f16: cvt.rn.f16x2.<e4m3|e5m2>x2. Both have every value exactly."""
+    halves = current().fa4("convert", [pair.ir], {"to": f"rn.f16x2.{source.name}x2"}, ["vector<2xf16>"]).result
+    return Vector(f16, 2, packed=halves).elements
+
+
 def _float8(value: Value, dtype: DType) -> Value:
     if _is_float8(dtype):
         return _float8_pair(value, constant(0.0, f32), dtype)[0]
-    trace = current()
-    wide = trace.create("arith.extui", [value.ir], ["i16"]).result
-    halves = trace.fa4("convert", [wide], {"to": f"rn.f16x2.{value.dtype.name}x2"}, ["vector<2xf16>"]).result
-    return _scalar(Vector(f16, 2, packed=halves)[0], dtype)
+    wide = current().create("arith.extui", [value.ir], ["i16"]).result
+    return _scalar(_float16_pair(Value(wide, i16), value.dtype)[0], dtype)
 
 
 def bitcast(value: Any, dtype: DType) -> Any:

@@ -90,10 +90,11 @@ def counter_elements(config: DecodeConfig, key_heads: int, batch: int) -> int:
     return combine.counter_elements(config.combine, batch, key_heads)
 
 
-def in_panels(cache: Any) -> Any:
-    """A cache of keys or values ``[batch or pages, rows, key heads, D]`` as the kernel's maps see it: a view ``[.., key heads, rows, D / 64, 64]``."""
+def in_panels(cache: Any, columns: int) -> Any:
+    """A cache of keys or values ``[batch or pages, rows, key heads, D]`` as the kernel's maps see it, in lines of so many columns (`DecodeConfig.panel`): a
+    view ``[.., key heads, rows, D / columns, columns]``."""
     first, rows, heads, depth = cache.shape
-    panels = cache.reshape(first, rows, heads, depth // 64, 64)
+    panels = cache.reshape(first, rows, heads, depth // columns, columns)
     return panels.permute(0, 2, 1, 3, 4) if hasattr(panels, "permute") else panels.transpose(0, 2, 1, 3, 4)
 
 
@@ -104,7 +105,7 @@ class DecodeArrays:
     q: Any
     """``[batch, queries, key heads, G, D]``, dense."""
     k: Any
-    """``[batch, rows, key heads, D]``, or with pages ``[pages, page, key heads, D]``; rows of a head dense, other strides any."""
+    """``[batch, rows, key heads, D]``, or with pages ``[pages, page, key heads, D]``, bf16 or e4m3; rows of a head dense, other strides any."""
     v: Any
     lengths: Any
     """i32 ``[batch]``: keys of each sequence, the new tokens' included."""
@@ -117,6 +118,9 @@ class DecodeArrays:
     lse: Any = None
     workspace: Any = None
     counters: Any = None
+    key_scale: float = 1.0
+    """What the elements of an e4m3 cache are multiplied by."""
+    value_scale: float = 1.0
 
 
 def decode_arguments(config: DecodeConfig, arrays: DecodeArrays) -> tuple[Any, ...]:
@@ -127,13 +131,14 @@ def decode_arguments(config: DecodeConfig, arrays: DecodeArrays) -> tuple[Any, .
     pages = arrays.lengths if arrays.pages is None else arrays.pages
     return (
         arrays.q,
-        in_panels(arrays.k),
-        in_panels(arrays.v),
+        in_panels(arrays.k, config.panel),
+        in_panels(arrays.v, config.panel),
         arrays.lengths,
         pages,
         arrays.output,
         0 if arrays.pages is None else arrays.pages.shape[1],
-        arrays.scale * log2(e),
+        arrays.scale * arrays.key_scale * log2(e),
+        arrays.value_scale,
         words if arrays.lse is None else arrays.lse,
         words if arrays.workspace is None else arrays.workspace,
         arrays.lengths if arrays.counters is None else arrays.counters,

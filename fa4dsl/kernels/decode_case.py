@@ -13,6 +13,7 @@ from fa4dsl.kernels.combine_case import Judgement, compare
 from fa4dsl.kernels.decode import DecodeArrays, counter_elements, decode_arguments, decode_grid, workspace_elements
 from fa4dsl.kernels.decode_config import DecodeConfig
 from fa4dsl.kernels.reference import is_untouched
+from fa4dsl.runtime.dtypes import DTYPES
 
 BF16 = ml_dtypes.bfloat16
 
@@ -36,7 +37,9 @@ class DecodeCase:
         self.rows = max(max(self.lengths), 1)
         q = (self.spread * random.standard_normal((batch, config.queries, heads, config.group, depth))).astype(BF16)
         # One sequence behind the other, each `rows` long; NaN where there are no keys.
-        self.k, self.v = (random.standard_normal((batch, self.rows, heads, depth)).astype(BF16) for _ in range(2))
+        self.k, self.v = (random.standard_normal((batch, self.rows, heads, depth)).astype(DTYPES[config.cache].numpy) for _ in range(2))
+        # Scales that are no powers of two, so that a forgotten one shows.
+        scales = {} if config.cache == "bf16" else {"key_scale": 0.875, "value_scale": 1.25}
         for sequence, length in enumerate(self.lengths):
             self.k[sequence, length:] = np.nan
             self.v[sequence, length:] = np.nan
@@ -55,6 +58,7 @@ class DecodeCase:
             np.full(q.shape[:-1], np.nan, np.float32) if config.lse else None,
             np.full(max(workspace_elements(config, heads, batch), 1), np.nan, np.float32),
             np.zeros(max(counter_elements(config, heads, batch), 1), np.int32),
+            **scales,
         )
 
     def _paged(self, random: Any) -> tuple[Any, Any, Any]:
@@ -64,7 +68,7 @@ class DecodeCase:
         order = random.permutation(2 * batch * each)[: batch * each].reshape(batch, each).astype(np.int32)
         made = []
         for cache in (self.k, self.v):
-            paged = np.full((2 * batch * each, page, *cache.shape[2:]), np.nan, BF16)
+            paged = np.full((2 * batch * each, page, *cache.shape[2:]), np.nan, cache.dtype)
             for sequence in range(batch):
                 for number in range(each):
                     rows = cache[sequence, number * page : (number + 1) * page]
@@ -92,7 +96,8 @@ class DecodeCase:
                 if seen > 0:
                     place = sequence, query
                     k, v = (cache[sequence, :seen].astype(np.float64) for cache in (self.k, self.v))
-                    scores = np.einsum("hgd,jhd->hgj", q[place], k) * self.arrays.scale
+                    v *= self.arrays.value_scale
+                    scores = np.einsum("hgd,jhd->hgj", q[place], k) * (self.arrays.scale * self.arrays.key_scale)
                     largest = scores.max(axis=-1, keepdims=True)
                     weights = np.exp(scores - largest)
                     total = weights.sum(axis=-1, keepdims=True)

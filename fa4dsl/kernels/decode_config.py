@@ -7,6 +7,7 @@ from math import prod
 
 from fa4dsl.kernels.combine_config import SHARED_LIMIT, CombineConfig
 from fa4dsl.runtime.diagnostics import fail
+from fa4dsl.types import DType, Swizzle, bf16, e4m3, f16, swizzle64, swizzle128
 
 KEYS = 64
 """Keys of a tile: 16 for each of the four warps that multiply."""
@@ -19,6 +20,7 @@ HELD_TILE = 3072
 """Up to so many, it keeps a 64th of the queries in registers as well; more are read from shared memory for each tile of keys."""
 PARTITIONS = (1, 2, 4, 8, 16)
 DEPTHS = (64, 128, 256)
+CACHES = {"bf16": bf16, "e4m3": e4m3}
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class DecodeConfig:
     """New tokens of a sequence, the last of its keys: each attends to the keys up to its own. Queries times G, rounded up to 8, times D is at most 4,096."""
     page: int = 0
     """Rows of a page of the KV cache, a multiple of 64; 0: each sequence's keys lie in one piece."""
+    cache: str = "bf16"
+    """Element type of keys and values: bf16, or e4m3, which becomes f16 in registers; its scales are arguments of a launch."""
     lse: bool = False
     """The log of the sum of exponentials (natural) is written too."""
     dependent: bool = False
@@ -49,6 +53,8 @@ class DecodeConfig:
             fail("L212", problem=f"{self.partitions} partitions; it has {', '.join(map(str, PARTITIONS))}")
         if self.depth not in DEPTHS:
             fail("L212", problem=f"a depth of {self.depth}; it has {', '.join(map(str, DEPTHS))}")
+        if self.cache not in CACHES:
+            fail("L212", problem=f"keys and values of {self.cache!r}; it has {' and '.join(CACHES)}")
         if self.group < 1 or self.queries < 1:
             fail("L212", problem=f"{self.queries} queries of {self.group} query heads for a key head; it has at least 1 of each")
         if self.blocks * HEADS * self.depth > LARGEST_TILE:
@@ -86,9 +92,38 @@ class DecodeConfig:
         return self.blocks * HEADS, self.depth + 8
 
     @property
+    def element(self) -> DType:
+        """Of keys and values in memory."""
+        return CACHES[self.cache]
+
+    @property
+    def multiplied(self) -> DType:
+        """What the mma's take: keys, queries, values and weights in registers."""
+        return bf16 if self.element == bf16 else f16
+
+    @property
+    def panel(self) -> int:
+        """Columns of a swizzled line: 128 bytes, or a whole row where it is shorter."""
+        return min(128 // self.element.bytes, self.depth)
+
+    @property
     def panels(self) -> int:
-        """Pieces of 64 columns, a swizzled line of 128 bytes each, of a row."""
-        return self.depth // 64
+        """Lines of a row."""
+        return self.depth // self.panel
+
+    @property
+    def swizzle(self) -> Swizzle:
+        return swizzle128 if self.panel * self.element.bytes == 128 else swizzle64
+
+    @property
+    def spread_bit(self) -> int:
+        """The bit of a key by which two keys' lines lie half a swizzle's span apart: two lines of 64 bytes do anyway."""
+        return 0 if self.swizzle == swizzle64 else 2 - (self.panels.bit_length() - 1)
+
+    @property
+    def piece(self) -> int:
+        """Columns of a lane's 16 bytes."""
+        return 16 // self.element.bytes
 
     @property
     def most_stages(self) -> int:
@@ -98,7 +133,7 @@ class DecodeConfig:
     @property
     def stage_bytes(self) -> int:
         """A tile of keys and one of values."""
-        return 2 * KEYS * self.depth * 2
+        return 2 * KEYS * self.depth * self.element.bytes
 
     @property
     def shared_bytes(self) -> int:

@@ -30,7 +30,8 @@ class DecodeRun(KernelRun):
         """The fields that ``fa4dsl run --json`` prints."""
         own = {"kernel": self.kernel, "device": self.device, "lengths": list(self.lengths), "key_heads": self.key_heads}
         compiled = {
-            name: getattr(self.config, name) for name in ("group", "queries", "depth", "partitions", "clusters", "stages", "page", "lse")
+            name: getattr(self.config, name)
+            for name in ("group", "queries", "depth", "partitions", "clusters", "stages", "page", "cache", "lse")
         }
         shown = ("seed", "max_abs_error", "tolerance", "ok", "verdict", "seconds")
         return {
@@ -56,12 +57,13 @@ def run_splitk_decode(
     schedule: str = "eager",
     page: int = 0,
     queries: int = 1,
+    cache: str = "bf16",
     lse: bool = False,
     dependent: bool = False,
 ) -> DecodeRun:
     """Compiles decode attention, runs it on random queries, keys and values and compares with float64.
 
-    `lengths` keys in each sequence, of which `queries` new, `key_heads` heads of keys with `group` query heads each. Where `partitions`, `clusters` or `stages` is 0,
+    `lengths` keys in each sequence, of which `queries` new, `key_heads` heads of keys with `group` query heads each; the `cache` of bf16 or e4m3. Where `partitions`, `clusters` or `stages` is 0,
     `variant` chooses it. "auto" takes a Hopper GPU if there is one, else the simulator; `progress` and `schedule` are for the simulator.
     Raises L212 for what the kernel does not support.
     """
@@ -74,7 +76,7 @@ def run_splitk_decode(
     if key_heads < 1:
         fail("L212", problem=f"{key_heads} key heads; a launch has at least 1")
     chosen = variant(group * queries, len(lengths) * key_heads, max(lengths), partitions, clusters, stages)
-    config = DecodeConfig(chosen.partitions, group, depth, stages or 1, chosen.clusters, queries, page, lse, dependent)
+    config = DecodeConfig(chosen.partitions, group, depth, stages or 1, chosen.clusters, queries, page, cache, lse, dependent)
     if not stages:
         config = with_stages(config, chosen.stages)
     outcome = run_case(

@@ -5,7 +5,8 @@ nothing is padded to more than 8 rows. The heads of several new tokens are rows 
 16 keys of every tile with running maxima and sums of its own, and the four are merged as the epilogue asks for quads of the result.
 
 * Keys of a tile go to rows of the mma in an order in which eight neighbouring lanes read 16 bytes each without a bank met twice; values are taken in the
-  same order. Columns of Q and K go to the mma's K in an order in which a lane's columns are 16 neighbouring bytes of both.
+  same order. Columns of Q and K go to the mma's K in an order in which a lane's columns are 16 neighbouring bytes of K (`decode_tiles`).
+* A cache of e4m3 halves what is read: it becomes f16 in registers, which has every value of e4m3, beside weights and queries in f16.
 * The maximum moves only where a score exceeds it by more than 2^8 (FlashAttention-4's lazy rescaling), which a vote of the warp tells.
 * The exchange is prepared where the kernel begins; nobody waits for its barrier at the end (`exchange.prepare_push`).
 """
@@ -30,7 +31,6 @@ from fa4dsl import (
     kernel,
     lane,
     launch_dependents,
-    load_matrix,
     mma,
     pipeline,
     registers,
@@ -38,7 +38,6 @@ from fa4dsl import (
     shared,
     shuffle_xor,
     static_range,
-    swizzle128,
     thread,
     u32,
     vector,
@@ -49,6 +48,7 @@ from fa4dsl import (
     where,
 )
 from fa4dsl.kernels.decode_config import KEYS, MULTIPLIERS, DecodeConfig
+from fa4dsl.kernels.decode_tiles import columns_of, key_words, row_of_output, spread, value_rows
 from fa4dsl.kernels.exchange import finish_push, prepare_push
 from fa4dsl.kernels.softmax_weights import EMPTY, reciprocal
 from fa4dsl.kernels.splitk_exchange import combine_clusters, position_of, write_output, write_workspace
@@ -56,12 +56,6 @@ from fa4dsl.kernels.splitk_exchange import combine_clusters, position_of, write_
 QUAD = 4
 SLACK = 8.0
 """log2 by which a score may exceed the maximum it is weighed with."""
-
-
-@device_function
-def spread(row):
-    """The key, of eight, that row `row` of an mma has: bits 0 and 1 exchanged, so that neighbouring rows' lines differ in the swizzle's third bit."""
-    return row // 4 * 4 + row % 2 * 2 + row // 2 % 2
 
 
 @device_function
@@ -73,7 +67,7 @@ def eight_of(q, tile, row, column, *, c):
         place = (sequence * heads + head) * c.group + own
     else:
         place = position_of((sequence * c.queries, head, heads), own, c=c.combine)
-    words = q.load(place * c.depth + column, width=8, cache="nc").bitcast(u32)
+    words = q.load(place * c.depth + column, width=8, cache="nc").to(c.multiplied).bitcast(u32)
     found = registers(u32, 4)
     for i in static_range(4):
         found[i] = where(row < c.rows, words[i], u32(0))
@@ -82,20 +76,26 @@ def eight_of(q, tile, row, column, *, c):
 
 @device_function
 def load_queries(q, tile, staged, *, c):
-    """This lane's columns of the rows of queries, for all of a row: of block b row 8b + lane // 4, of each 32 columns the 8 from 8 * (lane % 4) on;
+    """This lane's columns of the rows of queries, for all of a row: of block b row 8b + lane // 4, eight columns at a time (`columns_of`);
     u32 ``[blocks, D / 32, 4]``. Many rows: all of them in the shared array `staged`."""
     if staged is None:
         queries = registers(u32, (c.blocks, c.depth // 32, 4))
         for b in static_range(c.blocks):
             for j in static_range(c.depth // 32):
-                queries[b, j] = eight_of(q, tile, 8 * b + lane.index() // 4, 32 * j + 8 * (lane.index() % 4), c=c)
+                queries[b, j] = eight_of(q, tile, 8 * b + lane.index() // 4, columns_of(j, c=c), c=c)
         return queries
     for piece in static_range(c.blocks * c.depth // (32 * MULTIPLIERS)):
         place = thread.index() + 32 * MULTIPLIERS * piece
         row, column = place // (c.depth // 8), place % (c.depth // 8) * 8
-        staged.store((row, column), vector(*eight_of(q, tile, row, column, c=c)).bitcast(bf16))
+        staged.store((row, column), vector(*eight_of(q, tile, row, column, c=c)).bitcast(c.multiplied))
     warpgroup.sync()
     return staged
+
+
+@device_function
+def staged_words(staged, block, j, *, c):
+    """The j-th eight columns of this lane's row of a block, from shared memory."""
+    return staged.load(8 * block + lane.index() // 4, columns_of(j, c=c), width=8).bitcast(u32)
 
 
 @device_function
@@ -104,23 +104,18 @@ def scores_of(keys, queries, *, c):
     # One block alone sums in two chains, for an mma waits for the one before it.
     chains = 2 if c.blocks == 1 else 1
     sums = registers(f32, (c.blocks, chains, 4))
-    key = 16 * warp.index() + spread(lane.index() // 4)
-    for j in static_range(c.depth // 32):
-        column = j % 2 * 32 + 8 * (lane.index() % 4)
-        held = [
-            queries[b, j]
-            if not c.queries_in_shared
-            else queries.load(8 * b + lane.index() // 4, 32 * j + 8 * (lane.index() % 4), width=8).bitcast(u32)
-            for b in range(c.blocks)
-        ]
-        low = keys.load(key, j // 2, column, width=8).bitcast(u32)
-        high = keys.load(key + 8, j // 2, column, width=8).bitcast(u32)
-        for half in static_range(2):
-            i = 2 * half
-            a = vector(low[i], high[i], low[i + 1], high[i + 1]).bitcast(bf16)
-            chain = half % chains
-            for b in static_range(c.blocks):
-                sums[b, chain] = mma(a, vector(held[b][i], held[b][i + 1]).bitcast(bf16), sums[b, chain])
+    key = 16 * warp.index() + spread(lane.index() // 4, c=c)
+    for group in static_range(c.depth // (4 * c.piece)):
+        low, high = key_words(keys, key, group, c=c), key_words(keys, key + 8, group, c=c)
+        for eight in static_range(c.piece // 8):
+            j = c.piece // 8 * group + eight
+            held = [queries[b, j] if not c.queries_in_shared else staged_words(queries, b, j, c=c) for b in range(c.blocks)]
+            for half in static_range(2):
+                i = 4 * eight + 2 * half
+                a = vector(low[i], high[i], low[i + 1], high[i + 1]).bitcast(c.multiplied)
+                for b in static_range(c.blocks):
+                    own = vector(held[b][2 * half], held[b][2 * half + 1]).bitcast(c.multiplied)
+                    sums[b, half % chains] = mma(a, own, sums[b, half % chains])
     scores = registers(f32, (c.blocks, 4))
     for b in static_range(c.blocks):
         for n in static_range(4):
@@ -131,7 +126,7 @@ def scores_of(keys, queries, *, c):
 @device_function
 def mask(scores, valid, *, c):
     """Scores of keys behind a row's last one become -inf: of `valid` keys of the tile the last query sees all, each one before it a key less."""
-    key = 16 * warp.index() + spread(lane.index() // 4)
+    key = 16 * warp.index() + spread(lane.index() // 4, c=c)
     for b in static_range(c.blocks):
         for n in static_range(4):
             seen = valid
@@ -141,9 +136,9 @@ def mask(scores, valid, *, c):
 
 
 @device_function
-def transposed(low, high):
-    """Two f32 of an 8 x 8 matrix as bf16, the matrix transposed: movmatrix."""
-    return inline_ptx("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", vector(low, high).to(bf16).bitcast(u32), results=u32)
+def transposed(low, high, *, c):
+    """Two f32 of an 8 x 8 matrix as 16 bits each, the matrix transposed: movmatrix."""
+    return inline_ptx("movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", vector(low, high).to(c.multiplied).bitcast(u32), results=u32)
 
 
 @device_function
@@ -176,13 +171,13 @@ def add_values(values, scores, out, *, c):
     """O^T += V^T P^T for this warp's 16 keys."""
     weights = registers(u32, (c.blocks, 2))
     for b in static_range(c.blocks):
-        weights[b] = vector(transposed(scores[b, 0], scores[b, 1]), transposed(scores[b, 2], scores[b, 3]))
-    key = 16 * warp.index() + spread(lane.index() % 8) + 8 * (lane.index() // 16)
-    for k in static_range(c.depth // 16):
-        column = k % 4 * 16 + 8 * (lane.index() // 8 % 2)
-        rows_of_values = load_matrix(values.pointer((key, k // 4, column)), 4, transpose=True)
-        for b in static_range(c.blocks):
-            out[b, k] = mma(rows_of_values, vector(weights[b, 0], weights[b, 1]).bitcast(bf16), out[b, k])
+        weights[b] = vector(transposed(scores[b, 0], scores[b, 1], c=c), transposed(scores[b, 2], scores[b, 3], c=c))
+    for load in static_range(c.depth // (2 * c.piece)):
+        fragments = value_rows(values, load, c=c)
+        for part in static_range(len(fragments)):
+            k = len(fragments) * load + part
+            for b in static_range(c.blocks):
+                out[b, k] = mma(fragments[part], vector(weights[b, 0], weights[b, 1]).bitcast(c.multiplied), out[b, k])
 
 
 @device_function
@@ -191,15 +186,16 @@ def blank_values(values, valid, *, c):
     row = 16 * warp.index() + lane.index() // 2
     if row >= valid:
         for panel in static_range(c.panels):
-            for piece in static_range(4):
-                values.store((row, panel, 32 * (lane.index() % 2) + 8 * piece), vector(*[u32(0)] * 4).bitcast(bf16))
+            for piece in static_range(c.panel // (2 * c.piece)):
+                column = c.panel // 2 * (lane.index() % 2) + c.piece * piece
+                values.store((row, panel, column), vector(*[u32(0)] * 4).bitcast(c.element))
     warp.sync()
 
 
 @device_function
 def merged_statistics(source, row, *, c):
     """(maximum, sum) of a head over the CTA's four warps."""
-    _, statistics = source
+    _, statistics, _ = source
     maxima, totals = registers(f32, MULTIPLIERS), registers(f32, MULTIPLIERS)
     for w in static_range(MULTIPLIERS):
         maxima[w], totals[w] = statistics[w, row]
@@ -212,12 +208,12 @@ def merged_statistics(source, row, *, c):
 @device_function
 def merged_quad(source, row, quad, *, c):
     """A quad of the CTA's partial result, normalised: the four warps' merged."""
-    parts, statistics = source
+    parts, statistics, value_scale = source
     largest, total = merged_statistics(source, row, c=c)
     result = registers(f32, QUAD)
     for w in static_range(MULTIPLIERS):
         result += exp2(statistics[w, row, 0] - largest, ftz=True) * parts.load(w, row, QUAD * quad, width=QUAD)
-    return result * reciprocal(total)
+    return result * (reciprocal(total) if value_scale is None else reciprocal(total) * value_scale)
 
 
 @device_function
@@ -242,6 +238,7 @@ def splitk_decode(
     output: Pointer[bf16],
     pages_of_row: i32,
     scale_log2e: f32,
+    value_scale: f32,
     lse: Pointer[f32],
     workspace: Pointer[f32],
     counters: Pointer[i32],
@@ -250,10 +247,11 @@ def splitk_decode(
 ) -> None:
     """Attention of the last `c.queries` tokens of each sequence over its keys.
 
-    Grid: (clusters * P, key heads, batch), clusters of (P, 1, 1). q, output: bf16 ``[batch, queries, key heads, G, D]``. k, v: bf16 ``[batch, key heads, rows, D / 64,
-    64]``, or, with pages, ``[pages, key heads, page, D / 64, 64]``, of any strides. lengths: i32 ``[batch]``, keys of each sequence, the new tokens' included; a query without keys
+    Grid: (clusters * P, key heads, batch), clusters of (P, 1, 1). q, output: bf16 ``[batch, queries, key heads, G, D]``. k, v: `c.element` ``[batch, key heads, rows, D / W,
+    W]`` with W columns in a swizzled line, 64 of bf16, or, with pages, ``[pages, key heads, page, D / W, W]``, of any strides. lengths: i32 ``[batch]``, keys of each sequence, the new tokens' included; a query without keys
     gives zeros. pages:
-    i32 ``[batch, pages_of_row]``, with `c.page`. scale_log2e: softmax scale times log2(e). lse: f32 ``[batch, queries, key heads, G]``, with `c.lse`;
+    i32 ``[batch, pages_of_row]``, with `c.page`. scale_log2e: softmax scale times log2(e), and
+    the keys' own scale if they are e4m3; value_scale: the values'. lse: f32 ``[batch, queries, key heads, G]``, with `c.lse`;
     -inf where there are no keys. workspace: f32 ``[batch, key heads, clusters, queries * G * D / 4, 8]``; counters: i32 ``[batch, key heads, P]``, zero before the first launch
     and after each; neither is touched where `c.clusters` is 1.
     """
@@ -264,11 +262,11 @@ def splitk_decode(
     rank = number - part * c.partitions
     share = c.partitions * c.clusters
     prepared = prepare_push(rank, i32(c.rows), c=c.combine) if c.partitions > 1 else None
-    keys = pipeline(stages=c.stages, slot={"tile": (bf16, (KEYS, c.panels, 64), swizzle128)}, name="keys")
-    values = pipeline(stages=c.stages, slot={"tile": (bf16, (KEYS, c.panels, 64), swizzle128)}, name="values")
+    keys = pipeline(stages=c.stages, slot={"tile": (c.element, (KEYS, c.panels, c.panel), c.swizzle)}, name="keys")
+    values = pipeline(stages=c.stages, slot={"tile": (c.element, (KEYS, c.panels, c.panel), c.swizzle)}, name="values")
     parts = shared(f32, (MULTIPLIERS, c.rows, c.depth + QUAD), name="parts")
     statistics = shared(f32, (MULTIPLIERS, c.rows, 2), name="statistics")
-    staged = shared(bf16, c.queries_shape, name="queries") if c.queries_in_shared else None
+    staged = shared(c.multiplied, c.queries_shape, name="queries") if c.queries_in_shared else None
     block.sync()
     if c.dependent:
         wait_dependencies()
@@ -303,7 +301,7 @@ def splitk_decode(
                 if row < c.rows:
                     for k_tile in static_range(c.depth // 16):
                         for half in static_range(2):
-                            parts[warp.index(), row, 16 * k_tile + 8 * half + lane.index() // 4] = out[b, k_tile, 2 * half + h]
+                            parts[warp.index(), row, row_of_output(k_tile, half, c=c)] = out[b, k_tile, 2 * half + h]
                     if lane.index() < 4:
                         statistics[warp.index(), row] = largest[b, h], totals[b, h]
 
@@ -321,7 +319,7 @@ def splitk_decode(
                 v.load(slot.tile, place, cache="evict_first")
 
     block.sync()
-    merged = (parts, statistics)
+    merged = (parts, statistics, None if c.cache == "bf16" else value_scale)
     where_to = (output, lse, (sequence * c.queries, head, heads), scale_log2e)
     sink = (*where_to, (workspace, unit * c.clusters + part))
     if c.partitions == 1:

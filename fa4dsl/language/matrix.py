@@ -23,15 +23,19 @@ def _are_registers(values: Any) -> bool:
 
 
 Shape = Literal["m16n8k16", "m16n8k8", "m16n8k32"]
-SharedPointer = Annotated[
-    PointerValue,
-    Kind(
-        "a pointer to 16-bit elements of this CTA's shared memory",
-        lambda value: isinstance(value, PointerValue) and value.type == PointerType(value.dtype, "shared") and value.dtype.bits == 16,
+
+
+def _shared_pointer(words: str, *bits: int) -> Kind:
+    return Kind(
+        f"a pointer to {words} elements of this CTA's shared memory",
+        lambda value: isinstance(value, PointerValue) and value.type == PointerType(value.dtype, "shared") and value.dtype.bits in bits,
         mend="pass the address of an element of a shared array: tile.pointer((row, column))",
         code="L068",
-    ),
-]
+    )
+
+
+SharedPointer = Annotated[PointerValue, _shared_pointer("16-bit", 16)]
+SmallPointer = Annotated[PointerValue, _shared_pointer("8- or 16-bit", 8, 16)]
 Fragment = Annotated[Any, Kind("registers (a register array or a vector)", lambda value: isinstance(value, Vector | RegisterArray))]
 
 
@@ -54,7 +58,7 @@ def packed_words(values: Any) -> list[Value]:
 
 
 def load_matrix(
-    address: SharedPointer,
+    address: SmallPointer,
     count: Annotated[int, one_of(1, 2, 4, code="L102")] = 4,
     *,
     transpose: bool = False,
@@ -63,7 +67,8 @@ def load_matrix(
     """Loads `count` (1, 2, 4) 8x8 matrices of 16-bit elements from shared memory: ldmatrix.
 
     Lane l gives the address of a row: rows 8i..8i+7 of matrix i come from lanes 8i..8i+7. Returns 2 * count elements of `dtype` (by default
-    the pointer's): a thread's fragment, two of each matrix.
+    the pointer's): a thread's fragment, two of each matrix. Of 8-bit elements two neighbours in a row are one of 16 bits, which transposing keeps
+    together: 4 * count are returned.
     """
     trace = current()
     made = trace.fa4("load_matrix", [address.ir], {"count": count, "transpose": transpose}, ["i32"] * count)

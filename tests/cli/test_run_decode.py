@@ -26,7 +26,7 @@ def test_what_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     text = " ".join(capsys.readouterr().out.split())
     for words in (
         "variant P=2, 2 clusters, 2 stages: asked for",
-        "options pages of 64 rows in any order, LSE",
+        "options bf16 in pages of 64 rows in any order, LSE",
         "cluster 2 x 1 x 1, grid 4 x 2 x 2",
         "problem 2 sequences of 130 and 7 keys, 2 key heads of 3 query heads, D=64, seed 0",
     ):
@@ -55,6 +55,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
             "clusters",
             "stages",
             "page",
+            "cache",
             "lse",
             "reason",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,29 @@ def test_several_queries(queries: int, group: int, page: int, clusters: int) -> 
     right(DecodeCase(DecodeConfig(2, group, 64, 2, clusters, queries, page, lse=True), lengths, 1, seed=queries), "random", seed=2)
 
 
+@pytest.mark.parametrize("partitions", [1, 2])
+@pytest.mark.parametrize("depth", [64, 128, 256])
+def test_caches_of_8_bits(depth: int, partitions: int) -> None:
+    """With scales of keys and values, in pages, NaN behind the keys."""
+    right(
+        DecodeCase(DecodeConfig(partitions, 5, depth, stages=2, page=64 * (depth // 128), cache="e4m3", lse=True), (0, 9, 150), seed=depth)
+    )
+
+
+@pytest.mark.parametrize(("group", "queries", "depth"), [(32, 1, 128), (4, 3, 64)])
+def test_caches_of_8_bits_and_many_rows(group: int, queries: int, depth: int) -> None:
+    right(DecodeCase(DecodeConfig(2, group, depth, 2, queries=queries, cache="e4m3", lse=True), (130, 2), 1, seed=group), "random", seed=4)
+
+
+@pytest.mark.parametrize("forgotten", ["key_scale", "value_scale"])
+def test_forgotten_scales_are_seen(forgotten: str) -> None:
+    case = DecodeCase(DecodeConfig(1, 4, 64, stages=2, cache="e4m3"), (100,))
+    right(case)
+    case.arrays = replace(case.arrays, **{forgotten: 1.0})
+    del case.exact
+    assert case.judge().worst_share > 1.0
+
+
 def test_dependent_launch() -> None:
     right(DecodeCase(DecodeConfig(2, 8, 64, stages=2, dependent=True), (200,)))
 
@@ -112,6 +136,7 @@ def test_any_shape(partitions: int, group: int, clusters: int, queries: int, pag
         ({"queries": 5}, "5 queries of 8 query heads for a key head are 40 rows"),
         ({"depth": 256, "group": 17, "stages": 1}, "at most 16"),
         ({"page": 48}, "pages of 48"),
+        ({"cache": "f16"}, "keys and values of 'f16'"),
         ({"clusters": 17}, "17 clusters"),
         ({"partitions": 1, "clusters": 2}, "2 clusters of 1"),
         ({"stages": 0}, "0 stages"),

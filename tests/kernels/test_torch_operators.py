@@ -24,9 +24,10 @@ def tensor(values, dtype=torch.bfloat16):
 def given(case):
     a = case.arrays
     batch, queries, heads, group, depth = a.q.shape
+    cache = torch.bfloat16 if case.config.cache == "bf16" else torch.float8_e4m3fn
     shape = (batch, heads * group, depth) if queries == 1 else (batch, queries, heads * group, depth)
     pages = None if a.pages is None else tensor(a.pages, torch.int32)
-    return (tensor(a.q.reshape(shape)), tensor(a.k), tensor(a.v), tensor(a.lengths, torch.int32), a.scale), pages
+    return (tensor(a.q.reshape(shape)), tensor(a.k, cache), tensor(a.v, cache), tensor(a.lengths, torch.int32), a.scale), pages
 
 def right(case, out):
     case.arrays.output[:] = out.values.reshape(case.arrays.q.shape)
@@ -57,6 +58,23 @@ arguments, _ = given(one)
 print(right(one, torch.ops.fa4dsl.splitk_decode(*arguments)), fa4dsl.torch_decode.operator_config(1, 1, 8, 64, 9000).clusters > 1)
 """
     ) == ["True", "True", "True", "True True"]
+
+
+def test_decode_of_an_8_bit_cache() -> None:
+    assert run(
+        """
+case = DecodeCase(DecodeConfig(2, 4, 64, 2, cache="e4m3"), (130, 2), 2, seed=1)
+arguments, _ = given(case)
+out = torch.ops.fa4dsl.splitk_decode(*arguments, key_scale=case.arrays.key_scale, value_scale=case.arrays.value_scale)
+print(right(case, out))
+q, k, v, *rest = arguments
+for other in ((q, k, tensor(v.values, torch.bfloat16)), (q, tensor(k.values, torch.float32), tensor(v.values, torch.float32))):
+    try:
+        torch.ops.fa4dsl.splitk_decode(*other, *rest)
+    except Fa4dslError as error:
+        print(error.code)
+"""
+    ) == ["True", "R096", "R096"]
 
 
 def test_decode_of_several_queries() -> None:
