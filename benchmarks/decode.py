@@ -23,16 +23,17 @@ GROUPS = (4, 8, 16, 32)
 STAGES = (2, 3, 4, 6)
 
 
-def variants() -> list[tuple[int, int, int, int, int]]:
-    """(group, P, clusters, stages, dependent) of every kernel that is measured."""
+def variants() -> list[tuple[int, int, int, int, int, str]]:
+    """(group, P, clusters, stages, dependent, cache) of every kernel that is measured."""
     found = []
     for group, partitions, stages in product(GROUPS, (1, 2, 4, 8, 16), STAGES):
         for clusters in (1, 2, 4, 8) if partitions > 1 else (1,):
             # Many heads: fewer variants, as far as there is room.
             if group <= 8 or (stages in (2, 4) and DecodeConfig(partitions, group, clusters=clusters, stages=1).most_stages >= stages):
-                found += [
-                    (group, partitions, clusters, stages, dependent) for dependent in ((0, 1) if clusters <= 2 and group <= 8 else (0,))
-                ]
+                kinds = (0, 1) if clusters <= 2 and group <= 8 else (0,)
+                found += [(group, partitions, clusters, stages, dependent, "bf16") for dependent in kinds]
+    for group, partitions, stages in product((4, 8), (1, 2, 4, 8, 16), (4, 8)):
+        found += [(group, partitions, clusters, stages, 0, "e4m3") for clusters in ((1, 2, 8) if partitions > 1 else (1,))]
     return found
 
 
@@ -40,9 +41,9 @@ def prepare(folder: Path, share: tuple[int, int]) -> None:
     from fa4dsl.kernels.splitk_decode import splitk_decode
 
     folder.mkdir(parents=True, exist_ok=True)
-    for group, partitions, clusters, stages, dependent in variants()[share[0] :: share[1]]:
-        config = DecodeConfig(partitions, group, stages=stages, clusters=clusters, dependent=bool(dependent))
-        splitk_decode.bind(c=config).artifact.save(folder / f"decode_g{group}_p{partitions}_c{clusters}_s{stages}_d{dependent}.fa4")
+    for group, partitions, clusters, stages, dependent, cache in variants()[share[0] :: share[1]]:
+        config = DecodeConfig(partitions, group, stages=stages, clusters=clusters, cache=cache, dependent=bool(dependent))
+        splitk_decode.bind(c=config).artifact.save(folder / f"decode_{cache}_g{group}_p{partitions}_c{clusters}_s{stages}_d{dependent}.fa4")
 
 
 def table(measured: Path) -> str:
@@ -50,7 +51,7 @@ def table(measured: Path) -> str:
     best: dict[tuple[int, int, int], tuple[int, int, int, float]] = {}
     for line in measured.read_text().splitlines():
         record = json.loads(line)
-        if record.get("peer") == "fa4dsl" and record["ok"]:
+        if record.get("peer") == "fa4dsl" and record["ok"] and record["cache"] == "bf16":
             partitions, clusters, stages, _ = map(int, re.findall(r"\d+", record["note"]))
             group, units = record["hq"] // record["hkv"], record["b"] * record["hkv"]
             shape = group, units, record["s"]

@@ -32,6 +32,7 @@ import torch.nn.functional as F
 T0 = time.time()
 D = 128
 DT = torch.bfloat16
+KV = None  # element type of the caches, once the options are read
 
 # (batch, q heads, kv heads, kv length)
 SHAPES = {
@@ -81,10 +82,15 @@ ap = argparse.ArgumentParser()
 ap.add_argument("--shapes", default="main")
 ap.add_argument("--only", default="")
 ap.add_argument("--json", default="")
+ap.add_argument(
+    "--cache", default="bf16", choices=("bf16", "e4m3"), help="element type of keys and values; peers that take no e4m3 are left out"
+)
 ap.add_argument("--ours", default="")
 ap.add_argument("--budget", type=float, default=225.0)
 args = ap.parse_args()
 ONLY = [x for x in args.only.split(",") if x]
+KV = torch.bfloat16 if args.cache == "bf16" else torch.float8_e4m3fn
+KV_BYTES = KV.itemsize
 
 dev = torch.device("cuda")
 prop = torch.cuda.get_device_properties(0)
@@ -146,7 +152,7 @@ def bench(calls, est_us=50.0, reps=7):
 class Case:
     def __init__(self, b, hq, hkv, s):
         self.b, self.hq, self.hkv, self.s, self.g = b, hq, hkv, s, hq // hkv
-        kv = 2 * b * s * hkv * D * 2
+        kv = 2 * b * s * hkv * D * KV_BYTES
         self.kv_bytes = kv
         self.io_bytes = kv + 2 * b * hq * D * 2
         self.ncopy = int(min(max(1, -(-ROT_BYTES // kv)), 128))
@@ -155,8 +161,8 @@ class Case:
         gen = torch.Generator(device=dev).manual_seed(int(time.time() * 1e3) % (1 << 31))
         r = lambda *sh: torch.randn(*sh, device=dev, dtype=DT, generator=gen)
         self.q = [r(b, hq, D) for _ in range(self.ncopy)]
-        self.k = [r(b, s, hkv, D) for _ in range(self.ncopy)]  # BSHD, what serving stacks store
-        self.v = [r(b, s, hkv, D) for _ in range(self.ncopy)]
+        self.k = [r(b, s, hkv, D).to(KV) for _ in range(self.ncopy)]  # BSHD, what serving stacks store
+        self.v = [r(b, s, hkv, D).to(KV) for _ in range(self.ncopy)]
         self.scale = 1.0 / math.sqrt(D)
         # float64 reference for a sample of (batch, kv head)
         pairs = [(i, j) for i in range(b) for j in range(hkv)]
@@ -194,6 +200,7 @@ def record(c, peer, us, spread, err, note=""):
             hq=c.hq,
             hkv=c.hkv,
             s=c.s,
+            cache=args.cache,
             peer=peer,
             us=round(us, 2),
             spread_us=round(spread, 2),
@@ -322,7 +329,7 @@ if HAVE_TRITON:
             else:
                 rows = n + offs_n
                 k = tl.load(kb + rows[:, None] * sk_s + offs_d[None, :], mask=rows[:, None] < S, other=0.0)
-            qk = tl.dot(q, tl.trans(k)) * scale_log2
+            qk = tl.dot(q, tl.trans(k.to(q.dtype))) * scale_log2
             qk = tl.where((n + offs_n)[None, :] < end, qk, float("-inf"))
             m_new = tl.maximum(m, tl.max(qk, 1))
             p = tl.math.exp2(qk - m_new[:, None])
@@ -333,7 +340,7 @@ if HAVE_TRITON:
                 v = V.load([b * S + n, h * DH])
             else:
                 v = tl.load(vb + rows[:, None] * sk_s + offs_d[None, :], mask=rows[:, None] < S, other=0.0)
-            acc = tl.dot(p.to(v.dtype), v, acc)
+            acc = tl.dot(p.to(q.dtype), v.to(q.dtype), acc)
             m = m_new
         o = acc / l[:, None]
         lse = m + tl.math.log2(l)
@@ -553,11 +560,12 @@ def do_fa4dsl(c):
 
     lengths = torch.full((c.b,), c.s, device=dev, dtype=torch.int32)
     unused = torch.zeros(1, device=dev, dtype=torch.int32)
-    view = lambda x: x.view(c.b, c.s, c.hkv, D // 64, 64).permute(0, 2, 1, 3, 4)
+    line = 128 // KV_BYTES
+    view = lambda x: x.view(c.b, c.s, c.hkv, D // line, line).permute(0, 2, 1, 3, 4)
     scale = c.scale * 1.4426950408889634
     best = {}
-    for path in sorted(glob.glob(f"{args.ours}/decode_g{c.g}_*.fa4")):
-        label = os.path.basename(path)[:-4].partition(f"decode_g{c.g}_")[2]
+    for path in sorted(glob.glob(f"{args.ours}/decode_{args.cache}_g{c.g}_*.fa4")):
+        label = os.path.basename(path)[:-4].partition(f"_g{c.g}_")[2]
         P, C, stages, dependent = (int(x) for x in re.findall(r"\d+", label))
         ctas = c.b * c.hkv * P * C
         if P * C * 64 > c.s or ctas > 264 * (c.b * c.hkv > 132) + 264 or (ctas < 32 and P * C < 16) or left() < 10:
@@ -574,7 +582,7 @@ def do_fa4dsl(c):
             workspace = torch.empty(c.b * c.hkv * C * c.g * D // 4 * 8 if C > 1 else 1, device=dev)
             counters = torch.zeros(c.b * c.hkv * P, device=dev, dtype=torch.int32)
             q = c.q[i].view(c.b, c.hkv, c.g, D)
-            return lambda: (kernel(q, k, v, lengths, unused, out, 0, scale, lse, workspace, counters), out)[1]
+            return lambda: (kernel(q, k, v, lengths, unused, out, 0, scale, 1.0, lse, workspace, counters), out)[1]
 
         try:
             with torch.inference_mode():
@@ -592,6 +600,8 @@ def do_fa4dsl(c):
 
 # ------------------------------------------------------------------ torch
 def do_torch(c):
+    if args.cache != "bf16":
+        return
     from torch.nn.attention import sdpa_kernel, SDPBackend
 
     qh = [x.view(c.b, c.hq, 1, D) for x in c.q]
@@ -653,6 +663,8 @@ for modname, label in (("fa3_fwd_interface", "fa3"), ("flash_attn_interface", "f
 
 
 def do_fa3(c):
+    if args.cache != "bf16":  # its queries would have to be e4m3 too, another problem
+        return
     for label, m in FA3:
         q4 = [x.view(c.b, 1, c.hq, D) for x in c.q]
 
@@ -706,7 +718,7 @@ except Exception as ex:  # noqa: BLE001
 
 
 def do_fa4(c):
-    if fa4_func is None:
+    if fa4_func is None or args.cache != "bf16":
         return
     q4 = [x.view(c.b, 1, c.hq, D) for x in c.q]
 
@@ -761,7 +773,7 @@ def do_flashinfer(c):
         if not ONLY or any(o.startswith("flashinfer") for o in ONLY):
             FI_WS.zero_()
             w = flashinfer.BatchDecodeWithPagedKVCacheWrapper(FI_WS, "NHD", use_tensor_cores=True)
-            w.plan(indptr, idx, last, c.hq, c.hkv, D, PS, pos_encoding_mode="NONE", q_data_type=DT, kv_data_type=DT, sm_scale=c.scale)
+            w.plan(indptr, idx, last, c.hq, c.hkv, D, PS, pos_encoding_mode="NONE", q_data_type=DT, kv_data_type=KV, sm_scale=c.scale)
             run_peer(
                 c, "flashinfer_batch_tc", lambda i: lambda: w.run(c.q[i], (pages(c.k[i]), pages(c.v[i]))), "paged 64, fa2 tensor cores"
             )
@@ -887,7 +899,7 @@ for sh in SHAPES[args.shapes]:
 
 # second pass: the peers that compile for a long time, with whatever budget is left
 for sh in SHAPES[args.shapes]:
-    if sh not in FLEX_SHAPES or left() < 25 or (ONLY and not any(o.startswith(("flex", "xformers")) for o in ONLY)):
+    if args.cache != "bf16" or sh not in FLEX_SHAPES or left() < 25 or (ONLY and not any(o.startswith(("flex", "xformers")) for o in ONLY)):
         continue
     c = Case(*sh)
     for f in (do_xformers, do_flex):

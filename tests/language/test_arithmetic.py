@@ -202,6 +202,8 @@ CONVERSIONS = [
     (e4m3, f32),
     (e5m2, f32),
     (e4m3, bf16),
+    (e4m3, f16),
+    (e5m2, f64),
 ]
 
 
@@ -232,6 +234,25 @@ def example(a: Pointer[{source}], result: Pointer[{target}]):
     if target.is_integer:
         expected = np.trunc(values.astype(np.float64)).astype(NUMPY[target])
     assert result.view(np.uint8).tolist() == expected.view(np.uint8).tolist()
+
+
+@kernel(threads=64)
+def all_of_8_bits(a: Pointer[e4m3], b: Pointer[e5m2], first: Pointer[f16], second: Pointer[f32]):
+    i = 4 * thread.index()
+    first.store(i, a.load(i, width=4).to(f16))
+    second.store(i, b.load(i, width=4).to(f32))
+
+
+def test_every_8_bit_float() -> None:
+    """Two at a time by one instruction."""
+    bytes_of = np.arange(256, dtype=np.uint8)
+    a, b = bytes_of.view(ml_dtypes.float8_e4m3fn), bytes_of.view(ml_dtypes.float8_e5m2)
+    first, second = np.zeros(256, np.float16), np.zeros(256, np.float32)
+    launch(all_of_8_bits, a, b, first, second)
+    assert np.array_equal(first, a.astype(np.float16), equal_nan=True)
+    assert np.array_equal(second, b.astype(np.float32), equal_nan=True)
+    ptx = all_of_8_bits.bind().artifact.ptx
+    assert (ptx.count("cvt.rn.f16x2.e4m3x2"), ptx.count("cvt.rn.f16x2.e5m2x2")) == (2, 2)
 
 
 @kernel(threads=N)

@@ -55,6 +55,7 @@ from fa4dsl import (
     thread,
     tma,
     trap,
+    u8,
     u16,
     u32,
     vote_all,
@@ -171,6 +172,23 @@ def warp_product(a: Pointer[bf16], b: Pointer[bf16], c: Pointer[f32], copy: Poin
     block.sync()
     for k in static_range(8):
         copy[8 * i + k] = back[i // 2, 8 * (i % 2) + k]
+
+
+@kernel(threads=32)
+def transposed_pairs(a: Pointer[u8], result: Pointer[u32]):
+    i = thread.index()
+    tile = shared(u8, (8, 16))
+    for k in static_range(4):
+        tile[i // 4, 4 * (i % 4) + k] = a[4 * i + k]
+    block.sync()
+    result[i] = load_matrix(tile.pointer((i % 8, 0)), 1, transpose=True).bitcast(u32)
+
+
+def test_transposing_keeps_pairs_of_8_bits_together() -> None:
+    a, result = np.arange(128, dtype=np.uint8), np.zeros(32, np.uint32)
+    launch(transposed_pairs, a, result)
+    pairs = a.reshape(8, 16).view(np.uint16).T.copy()  # [8 pairs, 8 rows]: lane 4r + i has rows 2i and 2i + 1 of pair r
+    assert (result == pairs.view(np.uint32).reshape(32)).all()
 
 
 def test_warp_matrices() -> None:
