@@ -252,6 +252,12 @@ class Causes(AsyncCauses):
                     f"or put a fence.acq_rel.{scope} ({fence}) before {store} and another after {load}"
                 )
         after = self.barrier_after(prior.thread, prior.side.epoch)
+        ignored = self.ignored.get(prior.thread)  # where the store came last
+        if ignored is None and after is not None and after.site is not None and after.site.name == "mbarrier":
+            ignored = self.ignored_wait(current.thread)
+        if ignored is not None:
+            both.append((ignored, "may return false, which nothing looks at"))
+            mend = self.looping(ignored)
         if (
             after is not None
             and after.site is not None

@@ -76,6 +76,8 @@ class Evidence:
         self.first_operation = numbering.count + 1
         self.waited = np.zeros(numbering.count, np.int32)
         """By thread: site number + 1 of its latest mbarrier wait that returned true."""
+        self.ignored: dict[int, Instruction] = {}
+        """By thread its latest wait on an mbarrier whose result decides nothing."""
 
     # -- words
     def access(self, side: Side, address: int) -> Access:
@@ -180,6 +182,18 @@ class Evidence:
         """The latest mbarrier wait of a thread that returned true."""
         number = int(self.waited[thread])
         return self.sites[number - 1] if number else None
+
+    def ignored_wait(self, thread: int) -> Instruction | None:
+        """A wait whose result is ignored, by a thread, or by another one of its CTA."""
+        if not self.ignored or thread in self.ignored:
+            return self.ignored.get(thread)
+        home = self.of.cta[thread]
+        return next((site for other, site in self.ignored.items() if self.of.cta[other] == home), None)
+
+    def looping(self, wait: Instruction) -> str:
+        """The mend of a wait whose result is ignored."""
+        name = "mbarrier.try_wait" if "try_wait" in wait.modifiers else "mbarrier.test_wait"
+        return f"repeat the {name} on {self.line(wait)} until it returns true: it may return false, and nothing there looks at its result"
 
     def informed(self, prior: Access, thread: int) -> int | None:
         """Another thread of the current accessor's CTA (same warp first) that does know of the prior access."""

@@ -24,6 +24,7 @@ class Cause:
     mend: str
     arrives: tuple[Instruction, ...] = ()
     """Where others arrive on the barrier, or on its neighbours in a ring."""
+    arrives_as: str = "arrives, as long as it goes round"
 
 
 class MbarrierCauses(WaitGraph):
