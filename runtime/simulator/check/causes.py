@@ -195,6 +195,14 @@ class Causes(AsyncCauses):
                     scope=need,
                     **fields,
                 )
+        early = self.handed_over_early(prior, current.thread)
+        if early is not None:
+            both.append((early, "hands the data over, before the copying thread has waited for its copy"))
+            mend = (
+                f"execute cp.async.wait_group 0 (or cp.async.wait_all; with later groups in flight a count that covers this one) after {self.line(prior.site)} and before {self.line(early)}, which "
+                "tells others of the copy, not after it"
+            )
+            return build("S028", self.frames(*both), mend=mend, **fields)
         sibling = self.sibling_release(prior, current.thread)
         if of.warp[prior.thread] == of.warp[current.thread] and current.operation is None:
             mend = f"add __syncwarp() (bar.warp.sync) after {self.line(prior.site)}, before {self.line(current.site)}: lanes of a warp are threads of their own"

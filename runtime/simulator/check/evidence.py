@@ -122,6 +122,20 @@ class Evidence:
                 return step
         return None
 
+    def handed_over_early(self, prior: Access, thread: int) -> Instruction | None:
+        """Where the copying thread told `thread` of a cp.async, behind it but before its own wait: since then the copy has landed as its store."""
+        if prior.site.name != "cp" or prior.operation is not None or not prior.side.write:
+            return None
+        last = None
+        for step in self.sync.steps:
+            where = np.flatnonzero(step.threads == prior.thread)
+            if len(where) and step.epochs[where[0]] < prior.side.epoch and step.kind == "arrive":
+                last = step, step.epochs[where]
+        if last is None or last[0].site is None or last[0].site.ptx_line < prior.site.ptx_line:
+            return None
+        told = self.clocks.knows(HB, np.array([thread], np.int64), np.array([prior.thread], np.int64), last[1])
+        return last[0].site if told[0] else None
+
     def token_knows(self, edge: MissedEdge, prior: Access) -> bool:
         if prior.operation is not None:
             bit = 1 << prior.operation.number
