@@ -19,6 +19,7 @@ from fa4dsl.runtime.simulator.instructions.calls import called, reachable
 from fa4dsl.runtime.simulator.instructions.heap import HEAP_FUNCTIONS
 from fa4dsl.runtime.simulator.launch import PointerArgument, ScalarArgument, TensorMapArgument
 from fa4dsl.runtime.simulator.layout import GLOBAL_BASE, MAXIMUM_SHARED, round_up
+from fa4dsl.runtime.simulator.liveness import timed
 from fa4dsl.runtime.simulator.machine import Machine
 from fa4dsl.runtime.simulator.mbarrier import Mbarriers
 from fa4dsl.runtime.simulator.measures import Measures
@@ -171,7 +172,9 @@ class Build:
             )
         for function in functions:
             decoder.decode_function(function)
-        self.machine.rows = decoder.registers.values
+        times = {(function.name, register) for function in functions for register in timed(function.instructions)}
+        self.machine.rows = lambda: [row for key, row in decoder.registers.items() if key not in times]
+        self.machine.timed = bool(times)
         program.cut(schedule.fine, decoder.begins | set(decoder.bases.values()))
         return program
 

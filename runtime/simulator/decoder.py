@@ -12,6 +12,7 @@ from fa4dsl.runtime.ptx.instruction import Address, Immediate, Instruction, Nega
 from fa4dsl.runtime.ptx.requirements import requirement, special_requirement, target_serves
 from fa4dsl.runtime.simulator.fragments import WITHOUT_RESULT, registers
 from fa4dsl.runtime.simulator.layout import GLOBAL_BASE
+from fa4dsl.runtime.simulator.liveness import CLOCKS, deciding
 from fa4dsl.runtime.simulator.numerics import lookup
 from fa4dsl.runtime.simulator.program import Program, Step
 from fa4dsl.runtime.simulator.selection import Row, Selection, narrow, size
@@ -62,6 +63,7 @@ class Decoder:
         self.base = 0
         self.bases: dict[str, int] = {}
         self._computed: dict[str, set[str]] = {}
+        self._deciding: dict[str, set[str]] = {}
         self.begins: set[int] = set()
         self.registers: dict[tuple[str, str], Row] = {}
         self.constants: dict[tuple[Any, int], Row] = {}
@@ -380,6 +382,13 @@ class Decoder:
 
         return Step(control=guarded_control, visible=step.visible)
 
+    def decides(self, operand: Operand) -> bool:
+        """Whether the current function does anything with a register but compute values that nothing is done with."""
+        found = self._deciding.get(self.function.name)
+        if found is None:
+            found = self._deciding[self.function.name] = deciding(self.function.instructions)
+        return not isinstance(operand, Register) or operand.name in found
+
     def computed_with(self) -> set[str]:
         """Registers of the current function that are used for more than to be stored outside global memory, perhaps with some bits replaced."""
         found = self._computed.get(self.function.name)
@@ -432,7 +441,7 @@ class Decoder:
 
 PASS_BITS = frozenset({"mov", "and", "or", "bfi", "cvt"})
 """Instructions that hand bits on, as code for bit fields does."""
-DYNAMIC_SPECIALS = frozenset({"%clock", "%clock_hi", "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi"})
+DYNAMIC_SPECIALS = CLOCKS
 
 
 def _container_bytes(kind: str) -> int:

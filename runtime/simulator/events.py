@@ -114,6 +114,9 @@ class Checker(Protocol):
     def unconsumed(self, site: Instruction, threads: Ints, address: int, phase: int) -> None:
         """An arrive on the mbarrier's phase `phase` + 1 while no wait has returned true for `phase` yet."""
 
+    def ignored_wait(self, site: Instruction, threads: Ints) -> None:
+        """A wait on an mbarrier whose result decides nothing: `threads` go on whatever it says."""
+
     # -- synchronisation
     def release(self, site: Instruction, threads: Ints, scope: Scope, order: Order = "release") -> Token:
         """Snapshot of `threads` (each one's own knowledge, joined), taken when they arrive. A "relaxed" order gives only what their earlier release fences published."""

@@ -50,6 +50,10 @@ SPURIOUS_ROUNDS = 64
 IDLE_ROUNDS = 20_000
 CYCLE_ROUNDS, CYCLE_BYTES = 61, 1 << 24
 """How often their state is compared with what it was (rarely a multiple of a loop's length), and up to how much local memory."""
+PATIENCE = 64
+"""After how many rounds without a change a program that reads a clock finds that much time has passed: what waits for a time goes on."""
+LONGEST_PAUSE = 36
+"""Binary logarithm of the nanoseconds that pass in such a round at most."""
 IDLE_STEPS = 2_000_000
 """Turns, and runs of instructions, in which polling threads change nothing before it is called a livelock."""
 
@@ -115,7 +119,11 @@ class Machine:
         self.marks_at_stuck, self.stuck_rounds = -1, 0
         self.marks_at_poll, self.idle_rounds, self.steps_at_poll = -1, 0, 0
         self.rows: Callable[[], Iterable[Row]] = tuple
-        """The registers of all functions."""
+        """The registers of all functions that hold no time."""
+        self.timed = False
+        """Whether the program reads a clock."""
+        self.standstill: Hang | None = None
+        """How things stood when time was last let pass because nothing else happened, as long as nothing else has."""
         self.polled_states: set[bytes] = set()
         self.clock = 0
         self.slept = 0
@@ -328,17 +336,30 @@ class Machine:
         """All that can run are polling: lets one copy land (schedules that hold copies back), and watches for a livelock. True if something changed."""
         if self.progress_marks != self.marks_at_poll:
             self.marks_at_poll, self.idle_rounds, self.steps_at_poll = self.progress_marks, 0, self.steps
+            self.standstill = None
         self.idle_rounds += 1
         if not self.schedule.immediate and self.asynchronous.pending:
             return self.asynchronous.advance_late()
         if self.idle_rounds > IDLE_ROUNDS or self.steps - self.steps_at_poll > IDLE_STEPS or self._goes_round():
             self.give_up("livelock")
+        if self.timed and self.idle_rounds >= PATIENCE:
+            if self.idle_rounds < 4 * PATIENCE or self.idle_rounds % PATIENCE == 0:
+                self.standstill = self._picture("livelock")
+            self.slept += 1 << min(self.idle_rounds - PATIENCE, LONGEST_PAUSE)
         return False
+
+    def given_up(self) -> None:
+        """The program ends itself. Where it does because nothing has happened for long, what it waited for says more."""
+        if self.standstill is not None and self.marks_at_poll == self.progress_marks:
+            self.hang = self.standstill
+            raise Stopped
 
     def _goes_round(self) -> bool:
         """Whether the polling threads have been in exactly this state before, with no change in between: they will for ever."""
         if self.idle_rounds == 1:
             self.polled_states.clear()
+        if self.timed and self.idle_rounds < PATIENCE + LONGEST_PAUSE:
+            return False
         if self.idle_rounds % CYCLE_ROUNDS or self.memory.local_bytes * self.grid.width > CYCLE_BYTES:
             return False
         live = self.key != EXITED
@@ -352,10 +373,13 @@ class Machine:
 
     def give_up(self, reason: Literal["deadlock", "livelock", "step limit"]) -> NoReturn:
         """Ends the run with the picture of who waits for what."""
+        self.hang = self._picture(reason)
+        raise Stopped
+
+    def _picture(self, reason: Literal["deadlock", "livelock", "step limit"]) -> Hang:
         from fa4dsl.runtime.simulator.picture import picture
 
-        self.hang = picture(self, reason)
-        raise Stopped
+        return picture(self, reason)
 
     def split(self, threads: Selection, mask: np.ndarray[Any, np.dtype[np.bool_]], taken: int, otherwise: int) -> None:
         """A divergent branch."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Turn: TypeAlias = tuple[Selection, int, int, bool]
 
 NEVER = 1 << 62
+POLLERS = 0.25
+"""How often random schedules let threads in polling loops compete with those that have something to do."""
 
 
 class Schedule:
@@ -30,6 +32,8 @@ class Schedule:
     """Whether turns end at every instruction that other threads can see."""
     immediate = True
     """Whether asynchronous operations complete when they are issued."""
+    impatient = False
+    """Whether each thread's first try_wait that would block returns false instead, as it may."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -72,11 +76,15 @@ class Late(Schedule):
 
 
 class Random(Schedule):
-    """Warps in random order, one visible instruction at a time; asynchronous operations land at random moments, reads and writes apart."""
+    """Warps in random order, one visible instruction at a time; asynchronous operations land at random moments, reads and writes apart.
+
+    Those who poll look again now and then while others still run: what they see in between leads elsewhere than what they see at the end.
+    """
 
     name = "random"
     fine = True
     immediate = False
+    impatient = True
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -90,7 +98,8 @@ class Random(Schedule):
         # of a warp, the lanes that are furthest behind: lanes that diverged meet again, as on the hardware
         rows = key.reshape(-1, 32)
         front = rows.min(axis=1)
-        runnable = np.flatnonzero(front < (machine.SPAN if lowest < machine.SPAN else machine.BLOCKED))
+        polling = lowest >= machine.SPAN or (machine.epoch > 0 and random.random() < POLLERS)
+        runnable = np.flatnonzero(front < (machine.BLOCKED if polling else machine.SPAN))
         pivot = int(runnable[random.integers(len(runnable))])
         value = int(front[pivot])
         warps = np.flatnonzero(front == value)

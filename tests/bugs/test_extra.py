@@ -1,4 +1,5 @@
-"""More faults, twins and correct kernels, of kinds that the corpus does not hold. Each fault is tried under two schedules, each correct kernel under four."""
+"""More faults, twins and correct kernels, of kinds that the corpus does not hold. Each fault is tried under two schedules, or those that its first
+line names, each correct kernel under four."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ CASES = cases()
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.kind != "none"], ids=str)
 def test_fault_is_reported(case: Case) -> None:
-    for schedule, seed in (("eager", 0), ("random", 2)):
+    for schedule, seed in case.meta.get("schedules", (("eager", 0), ("random", 2))):
         report, _ = run(case, "fault", schedule, seed)
         assert complaint(report, case) == "", f"{schedule} {seed}: {report.text()}"
 

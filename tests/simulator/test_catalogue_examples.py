@@ -86,6 +86,7 @@ AT_FAULT: dict[str, tuple[str, ...]] = {
     "S063": ("alloca",),
     "S064": ("multimem.red",),
     "S065": ("call free",),
+    "S066": ("st.global.u32 [%mine], %thread", "ld.global.nc"),
     "S100": ("setmaxnreg.inc",),
     "S101": ("y[i] = row[i]",),
     "S102": ("call log_value",),

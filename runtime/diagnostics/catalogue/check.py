@@ -188,7 +188,7 @@ CHECK: tuple[Entry, ...] = (
     Entry(
         "S043",
         "a tensor map used after a change without a tensormap proxy fence",
-        "the tensor map at {where} is changed on {change} and used by the copy on {use}, with no fence.proxy.tensormap acquire of it in the issuing thread since",
+        "the tensor map at {where} is changed on {change} and used by the copy on {use}, with no fence.proxy.tensormap {lacks}",
         "execute fence.proxy.tensormap::generic.release.gpu after the change on {change}, then, ordered after it, fence.proxy.tensormap::generic.acquire.gpu [map], 128 in the thread that issues {use}",
         "Tensor copies read their map through the tensormap proxy. A map that the kernel has written (tensormap.replace, or stores) is seen by them only after a release fence of that proxy by the "
         "writer and an acquire fence, with the map's address and size 128, by the user (PTX ISA 9.7.13.4).",

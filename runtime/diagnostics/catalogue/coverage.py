@@ -49,4 +49,12 @@ COVERAGE: tuple[Entry, ...] = (
         "free what malloc gave, once",
         "The device's heap takes back only whole allocations of its own.",
     ),
+    Entry(
+        "S066",
+        "a read-only load of memory that the kernel writes",
+        "{mnemonic} on {use} reads {where} through the read-only path, but the kernel has written it on {store}",
+        "load with a plain ld.global on {use}: in CUDA, without __ldg, and without const and __restrict__ both on a pointer whose memory the kernel writes",
+        "ld.global.nc takes the value from a cache that is not coherent: it is for memory that nobody writes while the kernel runs, and no barrier or fence makes a write of this launch visible to it "
+        "(PTX ISA 9.7.9.9). The compiler chooses it for __ldg, and for pointers declared const ... __restrict__.",
+    ),
 )

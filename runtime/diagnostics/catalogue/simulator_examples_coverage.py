@@ -78,4 +78,22 @@ EXAMPLES: Examples = {
         before=_HEAP,
         head=ONE_THREAD,
     ),
+    "S066": program(
+        """
+    .reg .b32 %thread, %value;
+    .reg .b64 %x, %mine, %other;
+    ld.param.u64 %x, [x];
+    mov.u32 %thread, %tid.x;
+    mad.wide.u32 %mine, %thread, 4, %x;
+    st.global.u32 [%mine], %thread;
+    xor.b32 %thread, %thread, 1;
+    mad.wide.u32 %other, %thread, 4, %x;
+    bar.sync 0;
+    ld.global.nc.u32 %value, [%other];
+    st.global.u32 [%mine+128], %value;
+""",
+        ("ld.global.nc.u32", "ld.global.u32"),
+        parameters=".param .u64 x",
+        head=launch(buffers='"x": {"bytes": 256}', arguments='{"buffer": "x"}'),
+    ),
 }

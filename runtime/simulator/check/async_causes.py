@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fa4dsl.runtime.simulator.check.evidence import Access, Evidence
+from fa4dsl.runtime.simulator.check.evidence import SIGNALLING, Access, Evidence
 from fa4dsl.runtime.simulator.check.findings import build
 from fa4dsl.runtime.simulator.check.numbering import SCOPE_NAMES
 
@@ -70,6 +70,9 @@ class AsyncCauses(Evidence):
                 f"the copy of {self.line(prior.site)} reads the tensor map until it has completed: let {self.naming.thread(current.thread)} wait for it (on the mbarrier that it signals) "
                 f"before {self.line(current.site)} changes the map, or give each version a map of its own"
             )
+        elif operation.kind in SIGNALLING and (ignored := self.ignored_wait(current.thread)) is not None:
+            both.append((ignored, "may return false, which nothing looks at"))
+            mend = self.looping(ignored)
         elif not current.side.write and self.stale_wait(operation, current.thread):
             wait = self.last_wait(current.thread)
             last = ""

@@ -11,7 +11,6 @@ from fa4dsl.runtime.simulator.check.clocks import Clocks
 from fa4dsl.runtime.simulator.check.findings import Findings, build
 from fa4dsl.runtime.simulator.check.shadow import LIVE, PAGE_BITS
 from fa4dsl.runtime.simulator.check.token import HB
-from fa4dsl.runtime.simulator.check.wait_graph import History
 from fa4dsl.runtime.simulator.selection import grouped
 
 if TYPE_CHECKING:
@@ -306,9 +305,6 @@ class BarrierObjects:
     def arrivals_before(self, address: int, site: Instruction) -> list[Instruction]:
         """Other instructions that have arrived on a barrier."""
         return [other for other in self.arrivers.get(address, {}) if other is not site]
-
-    def history(self) -> History:
-        return History(self.arrivers)
 
     def finish(self) -> None:
         for address, site, thread, operation in self.early:

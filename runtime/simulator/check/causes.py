@@ -195,6 +195,14 @@ class Causes(AsyncCauses):
                     scope=need,
                     **fields,
                 )
+        early = self.handed_over_early(prior, current.thread)
+        if early is not None:
+            both.append((early, "hands the data over, before the copying thread has waited for its copy"))
+            mend = (
+                f"execute cp.async.wait_group 0 (or cp.async.wait_all; with later groups in flight a count that covers this one) after {self.line(prior.site)} and before {self.line(early)}, which "
+                "tells others of the copy, not after it"
+            )
+            return build("S028", self.frames(*both), mend=mend, **fields)
         sibling = self.sibling_release(prior, current.thread)
         if of.warp[prior.thread] == of.warp[current.thread] and current.operation is None:
             mend = f"add __syncwarp() (bar.warp.sync) after {self.line(prior.site)}, before {self.line(current.site)}: lanes of a warp are threads of their own"
@@ -252,6 +260,12 @@ class Causes(AsyncCauses):
                     f"or put a fence.acq_rel.{scope} ({fence}) before {store} and another after {load}"
                 )
         after = self.barrier_after(prior.thread, prior.side.epoch)
+        ignored = self.ignored.get(prior.thread)  # where the store came last
+        if ignored is None and after is not None and after.site is not None and after.site.name == "mbarrier":
+            ignored = self.ignored_wait(current.thread)
+        if ignored is not None:
+            both.append((ignored, "may return false, which nothing looks at"))
+            mend = self.looping(ignored)
         if (
             after is not None
             and after.site is not None

@@ -62,6 +62,9 @@ class HappensBefore(AsynchronousEvents):
                 known = [self.multicasts.get((token.serial, cta), token) for token in known]
         self.sync.join(site, threads, known, scope, order)
 
+    def ignored_wait(self, site: Instruction, threads: Ints) -> None:
+        self.causes.ignored.update(dict.fromkeys(threads.tolist(), site))
+
     def release_each(self, site: Instruction, parts: Sequence[Ints], scope: Scope, order: Order = "release") -> list[Token]:
         return list(self.sync.release_each(site, parts, scope, order))
 
@@ -142,7 +145,9 @@ class HappensBefore(AsynchronousEvents):
 
     def tensormap_fence(self, site: Instruction, threads: Ints, order: Order, scope: Scope, addresses: Ints | None) -> None:
         """fence.proxy.tensormap::generic: "release" after a map was changed, "acquire" of the map at each address (global) before it is used."""
-        self.sync.fence(site, threads, order, scope)
+        token = self.sync.fence(site, threads, order, scope)
+        if token is not None:
+            self.tensor_maps.released.append(token)
         if addresses is not None and order == "acquire":
             self.tensor_maps.acquire(threads, addresses)
 

@@ -76,6 +76,8 @@ class Evidence:
         self.first_operation = numbering.count + 1
         self.waited = np.zeros(numbering.count, np.int32)
         """By thread: site number + 1 of its latest mbarrier wait that returned true."""
+        self.ignored: dict[int, Instruction] = {}
+        """By thread its latest wait on an mbarrier whose result decides nothing."""
 
     # -- words
     def access(self, side: Side, address: int) -> Access:
@@ -119,6 +121,20 @@ class Evidence:
             if len(where) and step.epochs[where[0]] >= epoch:
                 return step
         return None
+
+    def handed_over_early(self, prior: Access, thread: int) -> Instruction | None:
+        """Where the copying thread told `thread` of a cp.async, behind it but before its own wait: since then the copy has landed as its store."""
+        if prior.site.name != "cp" or prior.operation is not None or not prior.side.write:
+            return None
+        last = None
+        for step in self.sync.steps:
+            where = np.flatnonzero(step.threads == prior.thread)
+            if len(where) and step.epochs[where[0]] < prior.side.epoch and step.kind == "arrive":
+                last = step, step.epochs[where]
+        if last is None or last[0].site is None or last[0].site.ptx_line < prior.site.ptx_line:
+            return None
+        told = self.clocks.knows(HB, np.array([thread], np.int64), np.array([prior.thread], np.int64), last[1])
+        return last[0].site if told[0] else None
 
     def token_knows(self, edge: MissedEdge, prior: Access) -> bool:
         if prior.operation is not None:
@@ -180,6 +196,18 @@ class Evidence:
         """The latest mbarrier wait of a thread that returned true."""
         number = int(self.waited[thread])
         return self.sites[number - 1] if number else None
+
+    def ignored_wait(self, thread: int) -> Instruction | None:
+        """A wait whose result is ignored, by a thread, or by another one of its CTA."""
+        if not self.ignored or thread in self.ignored:
+            return self.ignored.get(thread)
+        home = self.of.cta[thread]
+        return next((site for other, site in self.ignored.items() if self.of.cta[other] == home), None)
+
+    def looping(self, wait: Instruction) -> str:
+        """The mend of a wait whose result is ignored."""
+        name = "mbarrier.try_wait" if "try_wait" in wait.modifiers else "mbarrier.test_wait"
+        return f"repeat the {name} on {self.line(wait)} until it returns true: it may return false, and nothing there looks at its result"
 
     def informed(self, prior: Access, thread: int) -> int | None:
         """Another thread of the current accessor's CTA (same warp first) that does know of the prior access."""

@@ -59,6 +59,7 @@ KINDS = {
     "S055": "deadlock",
     "S056": "deadlock",
     "S057": "deadlock",
+    "S066": "race",
     "S100": "register-pool",
     "S101": "uninitialised",
     "S105": "bounds",

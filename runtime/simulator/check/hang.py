@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fa4dsl.runtime.simulator.check.findings import build
 from fa4dsl.runtime.simulator.check.hang_mbarriers import Cause, MbarrierCauses
 from fa4dsl.runtime.simulator.check.wait_graph import History, Party
+from fa4dsl.runtime.simulator.frames import outermost
 
 if TYPE_CHECKING:
     from fa4dsl.runtime.diagnostics import Diagnostic
@@ -103,6 +104,26 @@ class HangExplainer(MbarrierCauses):
             "let every running thread of every CTA of the cluster execute barrier.cluster.arrive (roles that leave early included), or use an mbarrier for a part of them",
         )
 
+    def _polling(self, party: Party) -> Cause:
+        """Threads read the same again and again: what they look at, and who changed it last."""
+        line = self.naming.line(party.waiter.site)
+        what = "threads poll memory that nobody changes" if self.hang.reason == "livelock" else "nothing can run"
+        change = self.history.last_change
+        name, site, label = change(party.threads[0]) if change is not None and party.waiter.kind == "polling" else ("", None, "")
+        if not name:
+            return Cause(9, "S050", party, what, f"let somebody write what {line} polls")
+        what = f"{what}: {name}"
+        if site is None:
+            return Cause(9, "S050", party, f"{what}, which nobody has written", f"let somebody write {name}, which {line} polls")
+        if outermost(site) == outermost(party.waiter.site):
+            mend = f"whoever changed {name} on {line} must write it back for the others: a lock that is taken and never released"
+        else:
+            mend = (
+                f"let somebody write {name}, which {line} polls, after {self.naming.line(site)} did, or wait for the value that it has then: "
+                "count who changes it, and how often, against the value waited for"
+            )
+        return Cause(9, "S050", party, what, mend, (site,), f"the last change: {label}")
+
     # -- the report
     def diagnostics(self) -> list[Diagnostic]:
         """One finding: the likeliest cause, all waiters as frames and notes."""
@@ -120,9 +141,7 @@ class HangExplainer(MbarrierCauses):
         for instruction in self.hang.inflight[:4]:
             notes.append(f"in flight: {instruction.mnemonic} of {naming.line(instruction)}")
         if not causes:
-            site = self.parties[0].waiter.site if self.parties else None
-            what = "threads poll memory that nobody changes" if self.hang.reason == "livelock" else "nothing can run"
-            causes = [Cause(9, "S050", self.parties[0], what, f"let somebody write what {naming.line(site)} polls")] if self.parties else []
+            causes = [self._polling(self.parties[0])] if self.parties else []
         if not causes:
             return []
         best = causes[0]
@@ -152,7 +171,7 @@ class HangExplainer(MbarrierCauses):
                 )
             if barrier.initialised is not None:
                 frames += naming.frames(barrier.initialised, f"initialised with a count of {barrier.expected}")
-        frames += [frame for site in best.arrives for frame in naming.frames(site, "arrives, as long as it goes round")]
+        frames += [frame for site in best.arrives for frame in naming.frames(site, best.arrives_as)]
         for party in [party for party in self.parties[:24] if party is not best.party]:
             frames += naming.frames(party.waiter.site, f"waits for {self.name(party.waiter)}")
         if code in ("S050", "S053", "S056"):

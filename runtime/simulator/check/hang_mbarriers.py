@@ -24,6 +24,7 @@ class Cause:
     mend: str
     arrives: tuple[Instruction, ...] = ()
     """Where others arrive on the barrier, or on its neighbours in a ring."""
+    arrives_as: str = "arrives, as long as it goes round"
 
 
 class MbarrierCauses(WaitGraph):
@@ -110,6 +111,9 @@ class MbarrierCauses(WaitGraph):
                 )
             ]
         if not party.arrivers and not barrier.arrivals:
+            home = self._stayed_at_home(party, barrier, name)
+            if home is not None:
+                return [home]
             return [
                 Cause(
                     4, "S050", party, f"nobody arrives on {name}: arrivals 0 of {barrier.expected}", self._no_arrival_mend(party, barrier)
@@ -141,6 +145,36 @@ class MbarrierCauses(WaitGraph):
             "both sides must go round equally often"
         )
         return Cause(1, "S053", party, what, mend, tuple(sites))
+
+    def _stayed_at_home(self, party: Party, barrier: BarrierState, name: str) -> Cause | None:
+        """Arrivals of the cluster form that all went to the own CTA's barrier, where nobody waits: an address without mapa names the own CTA."""
+        naming = self.naming
+        per, size, stride = naming.threads.per_cta, naming.threads.cluster_size, naming.shared_stride
+        waited = {(other.barrier.address, other.barrier.cta) for other in self.parties if other.barrier is not None}
+        lonely = {
+            b.address
+            for b in self.hang.barriers
+            if b.kind == "mbarrier"
+            and b.cta // size == barrier.cta // size
+            and b.consumed in (None, -1)
+            and (b.address, b.cta) not in waited
+        }
+        sites: dict[Instruction, dict[int, set[int]]] = {}
+        for address, arrivers in self.history.arrivers.items():
+            for site, threads in arrivers.items():
+                if "shared::cluster" in site.modifiers:
+                    sites.setdefault(site, {})[address] = threads
+        for site, places in sites.items():
+            if all(address in lonely and all(thread // per == address // stride for thread in who) for address, who in places.items()):
+                address = next(iter(places))
+                own = f"{naming.barrier(address)} of {naming.cta(address // stride)}"
+                what = f"nobody arrives on {name}: arrivals 0 of {barrier.expected}; {naming.line(site)} arrives on the barrier of its own CTA instead ({own}), where nobody waits"
+                mend = (
+                    f"map the address on {naming.line(site)} to the peer's barrier first (mapa.shared::cluster, cluster.map_shared_rank): an address of shared memory that is not mapped names "
+                    "the own CTA, in the shared::cluster window too"
+                )
+                return Cause(0, "S050", party, what, mend, (site,), "arrives on the barrier of its own CTA")
+        return None
 
     def _more_arrivers(self, party: Party, barrier: BarrierState) -> str:
         """That the count may be too low for those who arrive, so that phases complete too soon."""

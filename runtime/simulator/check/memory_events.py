@@ -11,7 +11,7 @@ from fa4dsl.runtime.simulator.check.causes import Causes
 from fa4dsl.runtime.simulator.check.clocks import Clocks
 from fa4dsl.runtime.simulator.check.duplicates import Duplicates
 from fa4dsl.runtime.simulator.check.findings import Findings, build
-from fa4dsl.runtime.simulator.check.memory_check import Conflict, Observer, SpaceCheck
+from fa4dsl.runtime.simulator.check.memory_check import Conflict, Observer, Side, SpaceCheck
 from fa4dsl.runtime.simulator.check.naming import Naming
 from fa4dsl.runtime.simulator.check.numbering import SCOPES, numbered
 from fa4dsl.runtime.simulator.check.observation import Observations
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from fa4dsl.runtime.ptx.instruction import Instruction
+    from fa4dsl.runtime.simulator.check.shadow import Granules
     from fa4dsl.runtime.simulator.events import Access, Geometry, Order, Scope, Space
 
     Ints = npt.NDArray[Any]
@@ -47,6 +48,8 @@ class MemoryEvents:
         self.sync = Synchronisation(self.of, self.clocks)
         self.sites: list[Instruction] = []
         self._site_numbers: dict[Instruction, int] = {}
+        self._read_only: list[bool] = []
+        """By site: whether it loads through the read-only path."""
         self.operations: list[Operation] = []
         self.multicasts: dict[tuple[int, int], Knowledge] = {}
         """What the completion of a multicast (by serial of its token) tells in each CTA."""
@@ -89,6 +92,7 @@ class MemoryEvents:
         if number is None:
             number = self._site_numbers[site] = len(self.sites)
             self.sites.append(site)
+            self._read_only.append(site.name == "ld" and "nc" in site.modifiers)
         return number
 
     def _conflict(self, conflict: Conflict) -> None:
@@ -131,18 +135,43 @@ class MemoryEvents:
             if remote:
                 self.peers.access(site, threads, addresses // self.stride, "a remote store" if access == "write" else "a remote access")
         strong = order != "weak" or access == "atomic"
-        info = pack(self._site(site), 1 + SCOPES[scope] if strong else 0, access == "atomic", size, remote and shared)
+        number = self._site(site)
+        info = pack(number, 1 + SCOPES[scope] if strong else 0, access == "atomic", size, remote and shared)
         observer = Observer(granules.spread(self.clocks.marks[threads]), granules.spread(threads))
         if access == "read":
             fresh = check.read(observer, granules, info)
             if shared and fresh is not None:
                 self._never_written(site, int(observer.threads[fresh]), check.shadow.address(int(granules.rows[fresh])), size)
+            if self._read_only[number] and not shared:
+                self._written_before(site, observer, granules, size)
         else:
             if access == "write" and values is not None and len(threads) > 1:
                 self._sibling_stores(site, threads, space, addresses, size, values)
             check.write(observer, granules, info)
         if strong:
             self.observations.strong(site, threads, space, addresses, access, order, scope)
+
+    def _written_before(self, site: Instruction, observer: Observer, granules: Granules, size: int) -> None:
+        """A load through the read-only path: of bytes that the launch has written it may get what stood there before."""
+        shadow, rows = self.spaces["global"].shadow, granules.rows
+        written = np.flatnonzero(shadow.writer[rows])
+        if not len(written):
+            return
+        row = int(rows[written[0]])
+        side = Side(int(shadow.writer[row]) >> 32, int(shadow.writer[row]) & 0xFFFFFFFF, int(shadow.writer_info[row]), True)
+        store = self.causes.access(side, shadow.address(row))
+        reader = self.naming.thread(int(observer.threads[written[0]]))
+        frames = [
+            *self.naming.frames(store.site, self.causes.label(store)),
+            *self.naming.frames(site, f"the read-only load, by {reader}"),
+        ]
+        fields = {
+            "mnemonic": site.mnemonic,
+            "use": self.naming.line(site),
+            "store": self.naming.line(store.site),
+            "where": self.naming.address("global", shadow.address(row), size),
+        }
+        self.findings.add(("S066", self.naming.place(store.site), self.naming.place(site)), build("S066", frames, **fields))
 
     def _never_written(self, site: Instruction, thread: int, address: int, size: int) -> None:
         key = ("S101", site.ptx_line)
@@ -213,6 +242,20 @@ class MemoryEvents:
             if operation == "inval":
                 return
         self.barriers.operation(site, threads, addresses, operation)
+
+    def last_change(self, thread: int) -> tuple[str, Instruction | None, str]:
+        """Of the place that a thread polls: its name, and the instruction that wrote there last, with what it did; for a hang."""
+        looked = int(self.observations.looked[thread])
+        if looked < 0:
+            return "", None, ""
+        space: Space = "global" if looked & 1 else "shared"
+        name, shadow = self.naming.address(space, looked >> 1), self.spaces[space].shadow
+        row = int(shadow.locate(np.array([looked >> 1], np.int64), 1).rows[0])
+        writer = int(shadow.writer[row])
+        if not writer:
+            return name, None, ""
+        last = self.causes.access(Side(writer >> 32, writer & 0xFFFFFFFF, int(shadow.writer_info[row]), True), looked >> 1)
+        return name, last.site, self.causes.label(last)
 
     # -- tensor maps in memory
     def tensor_map_changed(self, site: Instruction, threads: Ints, space: Space, addresses: Ints) -> None:

@@ -28,6 +28,8 @@ class Observations:
         """By location: a relaxed or volatile store that released nothing, with its thread."""
         self.flags: dict[tuple[Instruction, Instruction], tuple[int, int]] = {}
         """Pairs of such a store and a load that saw it, with their threads: a flag that orders nothing, for mends."""
+        self.looked = np.full(sync.of.count, -1, np.int64)
+        """By thread twice the address that it last read by a strong access, one more for global memory; -1 for none."""
 
     def wave_start(self) -> None:
         """Other CTAs begin: the shared memory of those before is gone."""
@@ -43,6 +45,8 @@ class Observations:
         held = self.tokens[space]
         reads = access != "write" and site.name != "red"
         writes = access != "read"
+        if reads:
+            self.looked[threads] = 2 * addresses + (space == "global")
         releases = writes and (order in RELEASES or (self.sync.any_published and bool(self.sync.published_of[:, threads].any())))
         if access != "atomic":
             self._flag(site, threads, space, addresses, access, releases)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fa4dsl.runtime.simulator.check.checker import HappensBefore
 from fa4dsl.runtime.simulator.check.findings import KINDS, Finding
-from fa4dsl.runtime.simulator.check.hang import HangExplainer
+from fa4dsl.runtime.simulator.check.hang import HangExplainer, History
 from fa4dsl.runtime.simulator.check.naming import Naming, Object
 from fa4dsl.runtime.simulator.check.numbering import numbered
 from fa4dsl.runtime.simulator.check.report import Report
@@ -69,7 +69,7 @@ def make_report(
         found = checker.findings.listed()
         reasons.extend(reason for reason in checker.not_modelled if reason not in reasons)
     if hang is not None and checker is not None:
-        explained = HangExplainer(hang, checker.naming, checker.barriers.history(), checker.flow).diagnostics()
+        explained = HangExplainer(hang, checker.naming, History(checker.barriers.arrivers, checker.last_change), checker.flow).diagnostics()
         found = [Finding(diagnostic, KINDS[diagnostic.code]) for diagnostic in explained] + found
     early = {place for finding in found if finding.diagnostic.code in ("S036", "S037") for place in _places(finding.diagnostic)}
     for diagnostic in diagnostics:

@@ -233,8 +233,10 @@ class Synchronisation:
         self.missed.append(edge)
 
     # -- fences
-    def fence(self, site: Instruction, threads: Wide, order: Order, scope: Scope) -> None:
+    def fence(self, site: Instruction, threads: Wide, order: Order, scope: Scope) -> ReleaseToken | None:
+        """Gives what a release fence has published."""
         level = SCOPES[scope]
+        token = None
         if order in ACQUIRES and self.pending:
             self._complete_pending(site, threads, level)
         if order == "sc":
@@ -262,6 +264,7 @@ class Synchronisation:
                     if len(tokens) > 8:
                         tokens[:] = [combine(tokens)]
             self._drop_published()
+        return token
 
     def _drop_published(self) -> None:
         if len(self.published) < 4096:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fa4dsl.runtime.simulator.check.flow import Flow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fa4dsl.runtime.ptx.instruction import Instruction
     from fa4dsl.runtime.simulator.check.naming import Naming
@@ -35,6 +35,8 @@ class History:
     """What the run did before it hung: for each mbarrier address the threads that have arrived on it, by site."""
 
     arrivers: Mapping[int, Mapping[Instruction, set[int]]]
+    last_change: Callable[[int], tuple[str, Instruction | None, str]] | None = None
+    """Of what a thread polls: its name, and who wrote there last with which instruction."""
 
 
 class WaitGraph:

@@ -89,6 +89,7 @@ def trap(decoder: Decoder, instruction: Instruction) -> Step:
     machine = decoder.machine
 
     def control(threads: Selection, pc: int) -> None:
+        machine.given_up()
         machine.fault("S013", instruction, first(threads), what=instruction.name)
 
     return Step(control=control)

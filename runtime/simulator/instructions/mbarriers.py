@@ -234,7 +234,8 @@ def _pending_count(decoder: Decoder, instruction: Instruction) -> Step:
 def _wait(decoder: Decoder, instruction: Instruction) -> Step:
     """``mbarrier.{test,try}_wait{.parity}{.sem}{.scope}{.space}.b64 done, [a], state|parity{, hint}``.
 
-    test_wait never blocks. try_wait blocks until the phase completes; when nothing at all can run any more it may return false.
+    test_wait never blocks. try_wait blocks until the phase completes; when nothing at all can run any more it may return false, and impatient
+    schedules let the first one of a thread that would block do so at once, for programs that ask once where they must ask again.
     """
     blocking = instruction.modifiers[0] == "try_wait"
     words = Words(decoder, instruction, {"parity"})
@@ -247,6 +248,7 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
     machine, grid = decoder.machine, decoder.grid
     checker = machine.checker
     operation = "wait" if blocking else "test"
+    ignored = not decoder.decides(instruction.operands[0])
 
     def look(threads: Selection) -> tuple[Ints, Ints, Any]:
         numbers, addresses, remote = offsets_of(decoder, instruction, target, threads, local=True)
@@ -282,13 +284,18 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
                 observed.append((grid.event_thread[passed], barrier.done_tokens))
             if machine.trace is not None:
                 machine.trace.passed(("mbarrier", address, 0), instruction, passed)
-        if checker is not None:
+        if checker is not None and ignored:
+            # Whatever it says, the threads go on: that orders nothing.
+            checker.ignored_wait(instruction, grid.event_thread[numbers])
+        elif checker is not None:
             checker.join_each(instruction, observed, words.scope, order)
         if machine.measures is not None:
             machine.measures.waited(instruction, numbers, addresses, done)
         return numbers, addresses, done
 
-    if not blocking:
+    asked_once = np.zeros(grid.width, np.bool_)
+
+    if not blocking or ignored:
 
         def test(threads: Selection) -> None:
             numbers, _, done = look(threads)
@@ -306,6 +313,9 @@ def _wait(decoder: Decoder, instruction: Instruction) -> Step:
             table.wait_address[threads] = -1
             return pc + 1
         false = ~done & machine.spurious[numbers]
+        if machine.schedule.impatient:
+            false |= ~done & ~asked_once[numbers]
+            asked_once[numbers] = True
         go = done | false
         if go.any():
             going = numbers[go]
