@@ -2,7 +2,7 @@
 
     python benchmarks/decode.py prepare FOLDER                  # where MLIR is installed: compiles every variant
     python benchmarks/decode.py run FOLDER [options of the peers' script, such as --shapes quick --only fa4dsl,triton]
-    python benchmarks/decode.py table JSON                      # prints fa4dsl/kernels/decode_measured.py from a run's --json
+    python benchmarks/decode.py table JSON                      # prints fa4dsl/kernels/decode_measured.py from a run's --json, or several joined
 
 `run` needs a GPU and torch; it is `peers/decode_peers.py`, which measures everything in one run by CUDA graphs, the KV cache in HBM.
 """
@@ -51,7 +51,7 @@ def table(measured: Path) -> str:
     best: dict[tuple[int, int, int], tuple[int, int, int, float]] = {}
     for line in measured.read_text().splitlines():
         record = json.loads(line)
-        if record.get("peer") == "fa4dsl" and record["ok"] and record["cache"] == "bf16":
+        if record.get("peer") == "fa4dsl" and record["ok"] and record.get("cache", "bf16") == "bf16":
             partitions, clusters, stages, _ = map(int, re.findall(r"\d+", record["note"]))
             group, units = record["hq"] // record["hkv"], record["b"] * record["hkv"]
             shape = group, units, record["s"]

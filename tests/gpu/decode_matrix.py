@@ -3,7 +3,7 @@
     python tests/gpu/decode_matrix.py prepare FOLDER          # where MLIR is installed
     python tests/gpu/decode_matrix.py run FOLDER [--quick] [--resident]   # where the GPU is; --quick for compute-sanitizer, --resident for its synccheck
 
-Every P with groups, depths, pages, one and several clusters, many heads and several new tokens; sequences without a key, with one, around a tile's end, and long ones. Each case: NaN behind the keys,
+Every P with groups, depths, pages, one and several clusters, many heads, several new tokens, caches of e4m3; sequences without a key, with one, around a tile's end, and long ones. Each case: NaN behind the keys,
 poisoned output with guard rows, fresh seeds, the float64 reference's own error bound, the LSE, and every launch waits with a watchdog.
 """
 
@@ -42,6 +42,11 @@ def configs() -> list[DecodeConfig]:
         for group, queries in (((8, 2), (3, 5)), ((1, 4), (8, 4)), ((5, 3), (2, 16)))[number % 3]:
             clusters = 2 if partitions > 1 and number % 2 else 1
             found.append(DecodeConfig(partitions, group, stages=2, clusters=clusters, queries=queries, lse=True, page=128 * (number % 2)))
+        for depth, group in ((64, 16), (128, 8), (256, 3)):
+            found.append(
+                DecodeConfig(partitions, group, depth, stages=2, cache="e4m3", queries=1 + number % 2, page=64 * (number % 2), lse=True)
+            )
+        found.append(DecodeConfig(partitions, 4, stages=8, cache="e4m3", clusters=3 if partitions > 1 else 1))
     return list(dict.fromkeys(found))
 
 
