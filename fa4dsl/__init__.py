@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from fa4dsl.kernel_object import BoundKernel as BoundKernel
     from fa4dsl.kernel_object import Kernel as Kernel
     from fa4dsl.kernel_object import kernel as kernel
+    from fa4dsl.language.accumulators import accumulator_place as accumulator_place
+    from fa4dsl.language.accumulators import store_accumulator as store_accumulator
     from fa4dsl.language.asynchronous import (
         copy_async as copy_async,
     )
@@ -107,6 +109,12 @@ if TYPE_CHECKING:
         cos as cos,
     )
     from fa4dsl.language.math import (
+        erf as erf,
+    )
+    from fa4dsl.language.math import (
+        exp as exp,
+    )
+    from fa4dsl.language.math import (
         exp2 as exp2,
     )
     from fa4dsl.language.math import (
@@ -117,6 +125,9 @@ if TYPE_CHECKING:
     )
     from fa4dsl.language.math import (
         leading_zeros as leading_zeros,
+    )
+    from fa4dsl.language.math import (
+        log as log,
     )
     from fa4dsl.language.math import (
         log2 as log2,
@@ -270,6 +281,10 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "Kernel",
         "kernel",
     ),
+    "fa4dsl.language.accumulators": (
+        "accumulator_place",
+        "store_accumulator",
+    ),
     "fa4dsl.language.asynchronous": (
         "copy_async",
         "copy_async_commit",
@@ -317,10 +332,13 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "fa4dsl.language.math": (
         "ceil",
         "cos",
+        "erf",
+        "exp",
         "exp2",
         "floor",
         "fma",
         "leading_zeros",
+        "log",
         "log2",
         "max3",
         "maximum",

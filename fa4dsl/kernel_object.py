@@ -13,10 +13,11 @@ from fa4dsl.fingerprint import kernel_fingerprint
 from fa4dsl.frontend.source import Source, read_source
 from fa4dsl.frontend.specialise import KernelOptions, Sizes, compile_time_parameters, run_time_parameters, trace_kernel
 from fa4dsl.kernel_toolchain import toolchain
+from fa4dsl.runtime.arguments_buffers import kept_arguments
 from fa4dsl.runtime.bound_launch import BoundLaunch
 from fa4dsl.runtime.cache import cache_key, cached
 from fa4dsl.runtime.cuda import plan as _plan  # noqa: F401 - so that a first launch, whose time counts, imports nothing; touches no driver
-from fa4dsl.runtime.diagnostics import Location, fail, issue_warnings
+from fa4dsl.runtime.diagnostics import Fa4dslError, Location, fail, issue_warnings
 from fa4dsl.runtime.launch import Device, LaunchResult, launch
 
 if TYPE_CHECKING:
@@ -25,6 +26,23 @@ if TYPE_CHECKING:
     from fa4dsl.runtime.artifact import Artifact
 
 Grid = int | Sequence[int]
+
+
+class _ShortTraceback:
+    """An error in a kernel leads back to its author's call, without the compiler's own frames: the diagnostic has the lines that matter.
+
+    A defect of the compiler itself (L099) keeps them.
+    """
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, Fa4dslError) and error.code != "L099":
+            raise error.with_traceback(None) from error.__cause__
+
+
+_SHORT_TRACEBACK = _ShortTraceback()
 
 
 class Kernel:
@@ -148,12 +166,13 @@ class BoundKernel:
 
     def trace(self) -> Module:
         """The kernel as a fresh module of the fa4 dialect, before any pass. Raises the L errors of its source."""
-        return trace_kernel(self.kernel.source, self.kernel.options, self.constants)
+        with _SHORT_TRACEBACK:
+            return trace_kernel(self.kernel.source, self.kernel.options, self.constants)
 
     @property
     def compilation(self) -> Compilation:
         """Stages, artifact, timings and the compiler's warnings. Compiles in this process, whatever the cache holds."""
-        with self._lock:
+        with self._lock, _SHORT_TRACEBACK:
             if self._compilation is None:
                 self._compilation = self._compile(self.trace())
             return self._compilation
@@ -172,7 +191,7 @@ class BoundKernel:
     def artifact(self) -> Artifact:
         """PTX, cubin and manifest."""
         if self._artifact is None:
-            with self._lock:
+            with self._lock, _SHORT_TRACEBACK:
                 if self._artifact is None:
                     self._artifact = self._compilation.artifact if self._compilation is not None else self._with_warnings(self._cached())
         return self._artifact
@@ -232,10 +251,15 @@ class BoundKernel:
     ) -> Any:
         """Runs in the simulator under each schedule and gives the reports, one per schedule; stops at the first that finds a fault.
 
-        The arguments are host arrays; they hold the last run's results.
+        A schedule is "late", "eager", "random", "adversarial" or "exhaustive", with a seed of its own after a colon ("random:3") or `seed`.
+        The arguments are host arrays. Every run starts from what they hold now, so that kernels which update in place may be checked
+        under several schedules; afterwards they hold the last run's results.
         """
-        reports = []
+        reports: list[Any] = []
+        restore = kept_arguments(self.artifact.manifest, arguments) if len(schedules) > 1 else None
         for schedule in schedules:
+            if restore is not None and reports:
+                restore()
             result = self.launch(grid, arguments, device="simulator", schedule=schedule, seed=seed, check=True)
             reports.append(result.report)
             if not getattr(result.report, "ok", True):

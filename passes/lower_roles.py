@@ -158,14 +158,22 @@ def _check_budgets(info: KernelInfo, roles: list[tuple[ir.Operation, Role]], tar
 
 
 def _chains(regions: list[ir.Operation]) -> list[list[ir.Operation]]:
-    """Role regions that follow each other in one block, with nothing but constants between them."""
+    """Role regions that follow each other in one block, with nothing but constants between them.
+
+    Of a chain a warp executes one region, so another block of a role that is in it begins the next chain.
+    """
     chains: list[list[ir.Operation]] = []
     for operation in regions:
-        if chains and _follows(chains[-1][-1], operation):
+        if chains and _follows(chains[-1][-1], operation) and not any(_same_role(item, operation) for item in chains[-1]):
             chains[-1].append(operation)
         else:
             chains.append([operation])
     return chains
+
+
+def _same_role(first: ir.Operation, second: ir.Operation) -> bool:
+    a, b = role_of(first), role_of(second)
+    return a is not None and b is not None and (a.name, a.first_warp, a.warps) == (b.name, b.first_warp, b.warps)
 
 
 def _follows(first: ir.Operation, second: ir.Operation) -> bool:

@@ -188,7 +188,8 @@ def _checked(module: ir.Module) -> list[Diagnostic]:
     """The static checks' warnings and notes; raises all errors that they find together."""
     from fa4dsl.passes.checks import run_checks
 
-    found = run_checks(module)
+    # What an unrolled loop or operation repeats is told once.
+    found = list({(item.code, item.message, item.frames): item for item in run_checks(module)}.values())
     errors = [item for item in found if item.severity == "error"]
     if errors:
         raise Fa4dslError(*errors)

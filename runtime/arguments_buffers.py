@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fa4dsl.runtime.arguments import Checked, array_of
+from fa4dsl.runtime.arguments import Checked, array_of, check_arguments, in_order
 from fa4dsl.runtime.diagnostics import fail
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
-    from fa4dsl.runtime.manifest import Parameter
+    from fa4dsl.runtime.manifest import Manifest, Parameter
 
     Bytes = npt.NDArray[np.uint8]
 
@@ -79,6 +79,23 @@ class HostBuffers:
             if low < other_high and other_low < high:
                 return True
         return False
+
+
+def kept_arguments(manifest: Manifest, arguments: Sequence[Any] | Mapping[str, Any]) -> Callable[[], None]:
+    """Copies the host arrays among a launch's arguments; the returned function brings them back. Raises R040 to R051 as the launch does."""
+    values = check_arguments(manifest, in_order(manifest, arguments))
+    kept: list[tuple[Bytes, Bytes]] = []
+    for value in values:
+        view = array_of(value)
+        if view is not None and view.place == "cpu" and not view.readonly:
+            host = _host_bytes(*view.span())
+            kept.append((host, host.copy()))
+
+    def restore(_owners: Sequence[Checked] = values) -> None:
+        for host, before in kept:
+            host[:] = before
+
+    return restore
 
 
 def _merged(parameters: Sequence[Parameter], values: Sequence[Checked]) -> list[_Span]:

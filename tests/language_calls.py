@@ -36,10 +36,12 @@ def example(
     third = shared(bf16, (64, 64), swizzle=swizzle128)
     rows = shared(bf16, (64, 64))
     ragged = shared(bf16, (64, 32))
+    square = shared(f32, (64, 64))
     done = mbarrier(1)
     remote = mbarrier(1, scope="cluster")
     group = mbarrier(1, count=16)
     meeting = named_barrier(64)
+    dealt = pipeline(stages=2, slot={"part": (f32, (32, 32))}, readers=8)
     ring = pipeline(stages=2, slot={"part": (f32, (32, 32))})
     acc = accumulator(f32, 64)
     values = registers(f32, 4)
@@ -137,8 +139,15 @@ CALLS = [
     call("registers(f32, (2, 2), 0.0, 'r')", "type", "constant", "f32", "name"),
     call("vector(f, 1.0, dtype=f32)", "f32", "f32", "none type"),
     call("mbarrier(1, scope='cta', count=2, name='b')", "constant", "", "constant", "name"),
-    call("named_barrier(64, 'm')", "", "name"),
-    call("pipeline(stages=2, slot={'a': (f32, (32, 32))}, name='p', multicast=False)", "constant", "", "name", "bool"),
+    call("named_barrier(64, 'm', count=1)", "", "name", "constant"),
+    call(
+        "pipeline(stages=2, slot={'a': (f32, (32, 32))}, name='p', multicast=False, readers=8)",
+        "constant",
+        "",
+        "name",
+        "bool",
+        "optional constant",
+    ),
     call("accumulator(f32, 64, 'd')", "", "", "name"),
     # Places
     call("thread.index('x')", ""),
@@ -205,6 +214,7 @@ CALLS = [
     call("meeting.arrive()"),
     # Rings
     call("ring.fill()"),
+    call("dealt.skip(2)", "seven huge truth integer"),
     call("ring.use(behind=1)", ""),
     # TMA
     call("matrix.prefetch()"),
@@ -266,8 +276,8 @@ CALLS = [
     call("redux(n, 'add')", "integer", ""),
     call("warp_reduce(f, 'add', 16)", "integer wide float vector array", "", ""),
     # Mathematics
-    *(call(f"{name}(f, False)", "math", "bool") for name in ("exp2", "log2", "rcp", "rsqrt", "sqrt")),
-    *(call(f"{name}(f)", "math") for name in ("tanh", "sin", "cos")),
+    *(call(f"{name}(f, False)", "math", "bool") for name in ("exp", "exp2", "log", "log2", "rcp", "rsqrt", "sqrt")),
+    *(call(f"{name}(f)", "math") for name in ("erf", "tanh", "sin", "cos")),
     *(call(f"{name}(f)", "float vector array") for name in ("floor", "ceil")),
     *(call(f"{name}(f, f, f)", "math", "math", "math") for name in ("fma", "max3", "min3")),
     *(call(f"{name}(f, f)", "math", "math") for name in ("maximum", "minimum")),
@@ -279,6 +289,8 @@ CALLS = [
     call("store_matrix(h_shared, [bf16(n), bf16(f)])", "", ""),
     call("mma(fragment, fragment_b, sums, 'm16n8k16')", "", "", "vector array", ""),
     call("wgmma(half, third.T, acc, accumulate=True)", "turned", "turned", "optional", "bool flag"),
+    call("accumulator_place(3)", "constant"),
+    call("store_accumulator(square, acc)", "", ""),
     call("wgmma_fence()"),
     call("wgmma_commit()"),
     call("wgmma_wait(acc, pending=0)", "array", "constant"),
@@ -304,6 +316,7 @@ CALLS = [
     call("range(n)", "seven minus huge truth integer wide"),
     call("min(n, lane.index())", "seven minus integer wide", "seven minus integer wide"),
     call("max(n, lane.index())", "seven minus integer wide", "seven minus integer wide"),
+    call("divmod(n, 4)", "seven minus huge truth integer wide", "seven minus truth integer wide"),
     call("abs(n)", "seven minus huge fraction truth integer wide float flag vector array"),
     call("helper(n)", "anything"),
 ]

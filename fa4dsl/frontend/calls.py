@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fa4dsl.frontend.arguments import callable_name, check, explained, signature_of
+from fa4dsl.frontend.familiar_names import familiar
 from fa4dsl.frontend.trace import CallFrame, Trace
 from fa4dsl.frontend.values import Arithmetic, Value, as_value, describe, needs_constant
 from fa4dsl.runtime.diagnostics import Fa4dslError
@@ -77,11 +78,35 @@ def _is_language(function: Any) -> bool:
     return str(module).startswith(("fa4dsl.language", "fa4dsl.frontend", "fa4dsl.types"))
 
 
+PYTHON_ONLY: dict[Any, str] = {
+    float: "convert it: value.to(f32)",
+    int: "convert it: value.to(i32), which rounds towards zero",
+    bool: "compare it: value != 0",
+    round: "write floor(value + 0.5), or value.to(i32)",
+    str: "print it with device_print",
+    repr: "print it with device_print",
+    format: "print it with device_print",
+    pow: "write value ** 2, or exp2(exponent * log2(value))",
+    sorted: "compare and exchange with min and max",
+}
+"""Python's own functions that authors call on run-time values, and what to write instead."""
+
+
 def _run_time_argument(trace: Trace, function: Any, value: Any) -> None:
     name = getattr(function, "__name__", str(function))
+    if function in PYTHON_ONLY:
+        trace.fail("L005", what=f"Python's {name}() of {describe(value)}", mend=PYTHON_ONLY[function])
     if getattr(function, "__module__", "") == builtins.__name__:
         needs_constant(value, f"an argument of Python's {name}()")
-    trace.fail("L027", trace.location, name=name, given=describe(value))
+    import fa4dsl
+
+    if name in fa4dsl.__all__:
+        mend = f"use the operation of that name: from fa4dsl import {name}"
+    elif inspect.isfunction(function):
+        mend = familiar(name) or f"decorate {name} with @device_function"
+    else:
+        mend = familiar(name) or "write it as a @device_function of the operations of fa4dsl"
+    trace.fail("L027", trace.location, name=name, given=describe(value), mend=mend)
 
 
 def _language(trace: Trace, function: Any, arguments: list[Any], keywords: dict[str, Any], stands_for: Any = None) -> Any:
@@ -102,7 +127,16 @@ def _language(trace: Trace, function: Any, arguments: list[Any], keywords: dict[
             given = f" (given: {words})" if words else ""
             expected = f"the arguments against {signature_of(function)}"
             trace.fail("L099", name=callable_name(function), error=type(error).__name__, reason=str(error), given=given, expected=expected)
-        trace.fail("L007", error=type(error).__name__, reason=str(error) or "no message")
+        trace.fail("L007", error=type(error).__name__, reason=_in_words(str(error), arguments) or "no message")
+
+
+def _in_words(reason: str, arguments: list[Any]) -> str:
+    """Python's message with run-time values as the author knows them, in place of the classes that stand for them here."""
+    for value in arguments:
+        if is_run_time(value):
+            name = type(value).__name__
+            reason = reason.replace(f"object of type '{name}'", describe(value)).replace(f"'{name}' object", describe(value))
+    return reason
 
 
 def _binding_problem(function: Any, arguments: list[Any], keywords: dict[str, Any]) -> tuple[str, str] | None:

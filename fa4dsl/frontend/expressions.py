@@ -11,6 +11,7 @@ from typing import Any
 from fa4dsl.frontend import regions
 from fa4dsl.frontend.arithmetic import COMPARISONS, select, truth
 from fa4dsl.frontend.calls import call, has_items, is_run_time
+from fa4dsl.frontend.familiar_names import familiar, familiar_attribute
 from fa4dsl.frontend.operators import BINARY, COMPARE, UNARY
 from fa4dsl.frontend.source import MISSING
 from fa4dsl.frontend.state import leaves, rebuild
@@ -34,6 +35,20 @@ def closest(name: str, names: list[str]) -> list[str]:
 def public_names(value: Any) -> list[str]:
     """The attributes that a misspelling could have meant."""
     return [name for name in dir(value) if not name.startswith("_")]
+
+
+def _among(value: Any, items: tuple[Any, ...] | list[Any]) -> Any:
+    """``value in (a, b)`` of run-time values: compared with each, nothing branches."""
+    result: Any = False
+    for item in items:
+        equal = value == item
+        result = equal if result is False else equal if equal is False and not isinstance(result, Arithmetic) else result | equal
+    return result
+
+
+def _not_among(value: Any, items: tuple[Any, ...] | list[Any]) -> Any:
+    found = _among(value, items)
+    return ~found if isinstance(found, Arithmetic) else not found
 
 
 class Expressions:
@@ -98,6 +113,8 @@ class Expressions:
         near = get_close_matches(name, sorted(candidates), 1, 0.7) or get_close_matches(name, sorted(fa4dsl.__all__), 1, 0.7)
         if name in fa4dsl.__all__:
             mend = f"add it to the imports: from fa4dsl import {name}"
+        elif familiar(name):
+            mend = familiar(name)
         else:
             mend = f"did you mean {near[0]!r}?" if near else "define it, or import it from fa4dsl"
         raise self.trace.error("L003", name=name, mend=mend)
@@ -114,7 +131,14 @@ class Expressions:
             except AttributeError:
                 pass
         near = closest(name, public_names(base))
-        mend = f"did you mean .{near[0]}?" if near else "look at its documentation for what it has"
+        known = familiar_attribute(name)
+        mend = (
+            f"write {known}"
+            if known and isinstance(base, Arithmetic)
+            else f"did you mean .{near[0]}?"
+            if near
+            else "look at its documentation for what it has"
+        )
         raise self.trace.error("L006", what=describe(base), attribute=name, mend=mend)
 
     # --- containers
@@ -298,8 +322,10 @@ class Expressions:
             self.trace.fail("L005", what="matrix multiplication with @", mend="call wgmma(...) or mma(...)")
         name, function, update = entry
         self.trace.arguments = [(value, self.source.location(item)) for value, item in zip((left, right), nodes, strict=True)]
-        for value in (left, right):
-            if value is None or (not isinstance(value, Arithmetic) and isinstance(getattr(value, "in_words", None), str)):
+        for value, other in ((left, right), (right, left)):
+            repeats = name == "*" and isinstance(other, int)
+            mixed = isinstance(value, tuple) and is_run_time(value) and not isinstance(other, tuple) and not repeats
+            if mixed or value is None or (not isinstance(value, Arithmetic) and isinstance(getattr(value, "in_words", None), str)):
                 self.trace.fail("L010", operation=name, left=describe(left), right=describe(right), origins="")
         with self.python(node):
             return (update if in_place else function)(left, right)
@@ -321,7 +347,9 @@ class Expressions:
             self.at(node)
             name, function = COMPARE[type(op)]
             self.trace.arguments = [(left, self.source.location(left_node)), (right, self.source.location(right_node))]
-            if name not in COMPARISONS and name not in ("is", "is not"):
+            if name in ("in", "not in") and isinstance(right, tuple | list) and (is_run_time(left) or is_run_time(right)):
+                function = _among if name == "in" else _not_among
+            elif name not in COMPARISONS and name not in ("is", "is not"):
                 for value in (left, right):
                     if is_run_time(value):
                         needs_constant(value, f"an operand of `{name}`")

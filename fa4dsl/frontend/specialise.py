@@ -174,7 +174,7 @@ def _finish(
     from mlir import ir
 
     if not trace.threads:
-        warps = sum(role.warps for role in trace.roles)
+        warps = max((role.first_warp + role.warps for role in trace.roles), default=0)
         if not warps:
             trace.fail("L038", where, kernel=source.name)
         trace.threads = 32 * warps

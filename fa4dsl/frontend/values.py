@@ -141,7 +141,7 @@ class Arithmetic:
         needs_constant(self, "a Python truth value")
 
     def __index__(self) -> int:
-        needs_constant(self, "an integer known at compile time")
+        needs_constant(self, "a number that Python itself counts with, as in a comprehension or a list,")
 
     def to(self, dtype: DType) -> Any:
         """Converts to `dtype`: floats round to nearest even, float to integer goes towards zero, narrower integers keep the low bits."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log as natural_logarithm
 from typing import Any
 
 from fa4dsl.frontend.arguments import Condition, Numeric
@@ -30,6 +31,42 @@ def exp2(value: Numeric, ftz: bool = False) -> Any:
 def log2(value: Numeric, ftz: bool = False) -> Any:
     """The binary logarithm, f32: lg2.approx."""
     return _approximate("log2", value, ftz)
+
+
+def exp(value: Numeric, ftz: bool = False) -> Any:
+    """e**x, f32: ex2.approx of x * log2(e), whose rounding makes the relative error grow with |x|, 1e-5 at 80 (as CUDA's __expf).
+
+    Where x is scaled anyway, `exp2` with log2(e) in the scale saves a multiplication and that rounding.
+    """
+    return exp2(value * (1 / natural_logarithm(2)), ftz)
+
+
+def log(value: Numeric, ftz: bool = False) -> Any:
+    """The natural logarithm, f32: lg2.approx times ln(2)."""
+    return log2(value, ftz) * natural_logarithm(2)
+
+
+ERROR_FUNCTION = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
+"""Coefficients of powers 1 to 5 of 1 / (1 + 0.3275911 x) (Abramowitz and Stegun, 7.1.26)."""
+
+
+def erf(value: Numeric) -> Any:
+    """The error function, f32, to 1e-6 absolutely: a polynomial, rcp.approx and ex2.approx. For GELU: ``0.5 * x * (1 + erf(x * 0.70710678))``."""
+
+    def scalar(x: Any) -> Any:
+        if is_number(x):
+            x = constant(float(x), f32)
+        if not isinstance(x, Value) or x.type != f32:
+            current().fail("L011", current().place_of(x), expected=f32, given=describe(x))
+        size = maximum(x, -x)
+        t = rcp(fma(size, 0.3275911, 1.0))
+        series: Any = 0.0
+        for coefficient in reversed(ERROR_FUNCTION):
+            series = (series + coefficient) * t
+        positive = 1.0 - series * exp(-(x * x))
+        return where(x < 0.0, -positive, positive)
+
+    return elementwise(scalar, value)
 
 
 def rcp(value: Numeric, ftz: bool = False) -> Any:

@@ -10,10 +10,27 @@ from fa4dsl.frontend.trace import current
 from fa4dsl.frontend.values import Value, Vector, as_value, describe
 from fa4dsl.language.memory import PointerValue
 from fa4dsl.language.registers import RegisterArray
-from fa4dsl.types import DType, PointerType, bf16, f16, f32, i16, u16, u32
+from fa4dsl.types import DType, PointerType, bf16, f16, f32, i16, i32, u16, u32
 
 ELEMENTS = {"m16n8k16": (8, 4, 4), "m16n8k8": (4, 2, 4), "m16n8k32": (16, 8, 4)}
 """Elements a thread holds of A, B and C by shape."""
+INSTRUCTION_TYPES = {name: name for name in ("bf16", "f16", "e4m3", "e5m2", "f32")} | {"i8": "s8", "u8": "u8", "i32": "s32"}
+"""The types of operands and accumulators as the instructions of the tensor cores call them."""
+
+SHAPES_OF_8_BITS = {True: ("m16n8k32",), False: ("m16n8k32", "m16n8k16")}
+"""What `mma` multiplies 8-bit types as, by whether they are floats."""
+
+
+def same_kind(left: DType, right: DType) -> bool:
+    """Whether one instruction multiplies them: equal types, two 8-bit floats, or two 8-bit integers."""
+    return left == right or (left.bits == right.bits == 8 and left.is_float == right.is_float)
+
+
+def accumulator_types(dtype: DType) -> tuple[DType, ...]:
+    """What products of a type may be added up in; the first is what is meant where nobody says."""
+    if dtype.is_integer:
+        return (i32,)
+    return (f32,) if dtype.name == "bf16" else (f32, f16)
 
 
 def _are_registers(values: Any) -> bool:
@@ -92,23 +109,35 @@ def store_matrix(address: SharedPointer, values: Fragments, *, transpose: bool =
 
 
 def mma(a: Fragment, b: Fragment, c: RegisterArray | Vector, shape: Shape = "m16n8k16") -> Vector:
-    """D = A * B + C on one warp: mma.sync, A row-major, B column-major. Returns D, f32, in the layout of C.
+    """D = A * B + C on one warp: mma.sync, A row-major, B column-major. Returns D, of C's type and in its layout.
 
-    `a`, `b`: this thread's fragments (8 and 4 elements of bf16 or f16 for m16n8k16), `c`: 4 f32.
+    `a`, `b`: this thread's fragments: 8 and 4 elements of bf16 or f16 for m16n8k16 (4 and 2 for m16n8k8), 16 and 8 elements of 8 bits for
+    m16n8k32, of one type or both 8-bit floats or both 8-bit integers (i8, u8; also 8 and 4 for m16n8k16). `c`: 4 elements, f32 for floats,
+    i32 for integers, f16 for f16. Raises L068 for types and counts that do not fit.
     """
     trace = current()
     first, counts = a.dtype, ELEMENTS[shape]
-    if not first.is_float or first.bits > 16:
-        problem = f"mma {shape} takes fragments of an 8- or 16-bit float type, not {describe(a)}"
+    if first.name not in INSTRUCTION_TYPES or first.bits > 16:
+        problem = f"mma {shape} takes fragments of bf16, f16, an 8-bit float or 8-bit integer, not {describe(a)}"
         trace.fail("L068", trace.place_of(a), problem=problem)
-    if b.dtype != first:
+    if not same_kind(first, b.dtype):
         trace.fail("L068", trace.place_of(b), problem=f"A is {describe(a)} and B {describe(b)}; both are of one type")
-    if c.dtype != f32:
-        trace.fail("L068", trace.place_of(c), problem=f"C and D are f32, not {describe(c)}")
+    legal = SHAPES_OF_8_BITS[first.is_float] if first.bits == 8 else ("m16n8k16", "m16n8k8")
+    if shape not in legal:
+        trace.fail("L068", trace.place_of(shape), problem=f"{first} is multiplied as {' or '.join(legal)}, not {shape}")
+    possible = (i32,) if first.is_integer else (f32, f16) if first == f16 else (f32,)
+    if c.dtype not in possible:
+        wanted = " or ".join(map(str, possible))
+        trace.fail("L068", trace.place_of(c), problem=f"C and D are {wanted} for operands of {first}, not {describe(c)}")
     for name, operand, count in zip("ABC", (a, b, c), counts, strict=True):
         if operand.width != count:
             trace.fail("L068", trace.place_of(operand), problem=f"{name} of {shape} has {count} elements a thread, not {operand.width}")
-    attributes = {"shape": shape, "a_type": first.name, "b_type": first.name, "c_type": "f32", "d_type": "f32"}
-    words = [word for operand in (a, b) for word in packed_words(operand)] + [bitcast(item, u32) for item in c.elements]
-    made = trace.fa4("mma", [word.ir for word in words], attributes, ["i32"] * c.width)
-    return Vector(f32, c.width, elements=[bitcast(Value(result, u32), f32) for result in made.results])
+    types = {"a_type": first, "b_type": b.dtype, "c_type": c.dtype, "d_type": c.dtype}
+    attributes = {"shape": shape, **{name: INSTRUCTION_TYPES[dtype.name] for name, dtype in types.items()}}
+    added = [bitcast(word, u32) for word in packed_words(c)]
+    words = [word for operand in (a, b) for word in packed_words(operand)] + added
+    made = trace.fa4("mma", [word.ir for word in words], attributes, ["i32"] * len(added))
+    results = [Value(result, u32) for result in made.results]
+    if c.dtype.bits == 16:
+        return Vector(u32, len(results), elements=results).bitcast(c.dtype)  # type: ignore[no-any-return]
+    return Vector(c.dtype, c.width, elements=[bitcast(result, c.dtype) for result in results])

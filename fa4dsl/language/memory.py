@@ -70,10 +70,20 @@ class PointerValue(Value):
         write(self.offset(index) if not (is_number(index) and index == 0) else self, value, order, scope, cache)
 
     def __getitem__(self, index: Any) -> Any:
+        self._check_index(index)
         return self.load(index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        self._check_index(index)
         self.store(index, value)
+
+    def _check_index(self, index: Any) -> None:
+        """Raises L023 for several indices, L075 for a slice: a pointer knows no shape."""
+        trace = current()
+        if isinstance(index, tuple):
+            trace.fail("L023", trace.place_of(index), name=describe(self), given=len(index), rank=1)
+        if isinstance(index, slice):
+            trace.fail("L075", trace.place_of(index), name=describe(self), given="a slice")
 
 
 GlobalPointer = Annotated[

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fa4dsl.frontend.arguments import between
 from fa4dsl.frontend.arithmetic import binary
 from fa4dsl.frontend.trace import Trace, current
-from fa4dsl.frontend.values import constant, describe, is_integer
+from fa4dsl.frontend.values import as_value, constant, describe, is_integer, is_number
 from fa4dsl.language.indices import special
 from fa4dsl.language.roles import WARPGROUP
 from fa4dsl.types import i32
@@ -15,14 +16,16 @@ IDENTIFIERS = 15
 
 
 class NamedBarrier:
-    """A barrier of `threads` threads. Made by `named_barrier`."""
+    """A barrier of `threads` threads, or a group of them (``barrier[i]`` is one). Made by `named_barrier`."""
 
     run_time = True
+    kind_in_words = "a named barrier"
 
-    def __init__(self, identifier: int, threads: int, name: str) -> None:
+    def __init__(self, identifier: Any, threads: int, name: str, count: int = 1) -> None:
         self.identifier = identifier
         self.threads = threads
         self.name = name
+        self.count = count
 
     @property
     def in_words(self) -> str:
@@ -32,13 +35,28 @@ class NamedBarrier:
         if not self.name:
             self.name = name
 
+    def __getitem__(self, index: Any) -> NamedBarrier:
+        trace = current()
+        if is_number(index):
+            if not 0 <= index < self.count:
+                trace.fail("L074", trace.place_of(index), name=self.name, index=index, axis=0, extent=self.count)
+            return NamedBarrier(self.identifier + index, self.threads, f"{self.name}[{index}]")
+        return NamedBarrier(binary("+", as_value(index, i32), self.identifier), self.threads, self.name)
+
     def sync(self) -> None:
         """Waits until `threads` threads have arrived, and sees their earlier accesses: bar.sync. Executed by whole warps."""
-        current().fa4("named_barrier_sync", [constant(self.identifier, i32).ir], {"threads": self.threads, "name": self.name or None})
+        self._emit("named_barrier_sync")
 
     def arrive(self) -> None:
         """Arrives without waiting: bar.arrive. Executed by whole warps; others `sync`."""
-        current().fa4("named_barrier_arrive", [constant(self.identifier, i32).ir], {"threads": self.threads, "name": self.name or None})
+        self._emit("named_barrier_arrive")
+
+    def _emit(self, operation: str) -> None:
+        trace = current()
+        if self.count > 1:
+            trace.fail("L082", name=self.name, count=self.count)
+        number = constant(self.identifier, i32) if is_number(self.identifier) else self.identifier
+        trace.fa4(operation, [number.ir], {"threads": self.threads, "name": self.name or None})
 
 
 def take_identifiers(trace: Trace, count: int) -> int:
@@ -55,15 +73,16 @@ def take_identifiers(trace: Trace, count: int) -> int:
     return first
 
 
-def named_barrier(threads: int, name: str = "") -> NamedBarrier:
+def named_barrier(threads: int, name: str = "", *, count: Annotated[int, between(1, IDENTIFIERS)] = 1) -> NamedBarrier:
     """A barrier at which `threads` threads (whole warps, a multiple of 32) meet, such as those of two roles.
 
-    Allocate it before the roles that use it. Raises L088 for a number of threads that is no multiple of 32, L087 when all 15 are taken.
+    `count`: a group of them; ``barrier[i]`` is one, also for a run-time i, such as ``turn[warpgroup.index()]``. Allocate it before the roles
+    that use it. Raises L088 for a number of threads that is no multiple of 32, L087 when all 15 are taken, L082 for a group used as one.
     """
     trace = current()
     if not is_integer(threads) or threads % 32 or not 32 <= threads <= 1024:
         trace.fail("L088", trace.place_of(threads), given=describe(threads))
-    return NamedBarrier(take_identifiers(trace, 1), threads, name)
+    return NamedBarrier(take_identifiers(trace, count), threads, name, count)
 
 
 class Warpgroup:

@@ -28,6 +28,18 @@ In a cluster, CTAs that need the same tile load a part each and send it to all (
 
 The empty barrier then takes the arrivals of the using warps of all CTAs of the cluster, each warp frees the slot in all of them, and the full
 barrier expects what all of them load. Every CTA goes round the ring equally often.
+
+Two warpgroups that take turns (ping-pong) read every other tile's slots each:
+
+    ring = pipeline(stages=4, slot=..., readers=4)    # four warps, one warpgroup, free a slot
+    with role("consumer", warps=8):
+        if warpgroup.index() == 1:
+            ring.skip(steps)                          # the first tile is the other's
+        for tile in ...:
+            for _ in range(steps):
+                with ring.use() as slot:
+                    ...
+            ring.skip(steps)
 """
 
 from __future__ import annotations
@@ -37,11 +49,11 @@ from math import prod
 from typing import Annotated, Any, Literal
 
 from fa4dsl.frontend import regions
-from fa4dsl.frontend.arguments import between
+from fa4dsl.frontend.arguments import between, whole
 from fa4dsl.frontend.arithmetic import binary, compare, select
 from fa4dsl.frontend.convert import convert
 from fa4dsl.frontend.trace import Trace, current
-from fa4dsl.frontend.values import Value, constant, describe, is_integer, is_number
+from fa4dsl.frontend.values import Value, as_value, constant, describe, is_integer, is_number
 from fa4dsl.language.barriers import Barrier, mbarrier
 from fa4dsl.language.blocks import Block
 from fa4dsl.language.indices import special
@@ -51,6 +63,9 @@ from fa4dsl.runtime.diagnostics import Frame, Location
 from fa4dsl.types import DType, Swizzle, bool_, i32
 
 Side = Literal["fill", "use"]
+
+
+ONE_USER = "use() is executed by one thread only, but each warp of the role frees the slot: write `with ring.use() as slot, elect():`"
 
 
 class Position:
@@ -148,8 +163,10 @@ class Ring:
     run_time = True
     kind_in_words = "a ring"
 
-    def __init__(self, stages: int, slot: dict[str, Any], name: str, multicast: bool = False) -> None:
+    def __init__(self, stages: int, slot: dict[str, Any], name: str, multicast: bool = False, readers: int | None = None) -> None:
         trace = current()
+        self.readers = readers
+        """Warps that use and free one slot, where they are not all warps of the consuming roles."""
         self.multicast = multicast
         """Whether peers fill the slots too: then a slot is freed in, and by, every CTA of the cluster."""
         self.name = name
@@ -167,6 +184,7 @@ class Ring:
             trace.stateful.append(position)
         self.consumers: dict[str, int] = {}
         self.behind: int | None = None
+        self.skips = False
         trace.finishers.append(self._finish)
 
     def _array(self, part: str, description: Any) -> SharedArray:
@@ -207,14 +225,44 @@ class Ring:
         if self.behind not in (None, behind):
             problem = f"use(behind={behind}) after use(behind={self.behind}): a slot would never be freed, or freed twice"
             trace.fail("L080", trace.place_of(behind), name=self.name, problem=problem)
+        if behind and self.skips:
+            trace.fail(
+                "L080", trace.place_of(behind), name=self.name, problem="skip() would leave the slots that use(behind=...) holds taken"
+            )
         self.behind = behind
         return RingBlock(self, "use")
+
+    def skip(self, slots: Annotated[int | Value, whole(0)]) -> None:
+        """Leaves the next `slots` slots (a number or an i32) to other readers: the next `use` is of the slot behind them.
+
+        For rings of ``pipeline(..., readers=)``, whose slots are dealt out to several warpgroups, such as the tiles of two that take turns
+        (ping-pong). Executed by all threads of a consuming role that read together; every slot is to be used by `readers` warps in all,
+        else the loader waits for ever. Emits arithmetic only. Raises L080 for a ring without `readers`, or whose uses have ``behind=``.
+        """
+        trace = current()
+        if self.readers is None:
+            trace.fail("L080", name=self.name, problem="skip() is for a ring whose slots are not read by all: pipeline(..., readers=warps)")
+        if self.behind:
+            trace.fail("L080", name=self.name, problem="skip() would leave the slots that use(behind=...) still holds taken for ever")
+        self.skips = True
+        position = self.positions["use"]
+        if is_number(slots) and is_number(position.index) and is_number(position.turn):
+            turns, position.index = divmod(position.index + int(slots), self.stages)
+            position.turn ^= turns & 1
+            return
+        ahead = binary("+", as_value(slots, i32), position.index)
+        position.index = binary("%", ahead, self.stages)
+        position.turn = binary("^", binary("&", binary("//", ahead, self.stages), 1), position.turn)
 
     def _finish(self) -> None:
         trace = current()
         if not self.consumers:
             trace.fail("L080", self.place, name=self.name, problem="nothing uses it: `ring.use()` is missing")
-        users = sum(self.consumers.values()) * (prod(trace.cluster) if self.multicast else 1)
+        warps = sum(self.consumers.values())
+        if self.readers is not None and (self.readers > warps or warps % self.readers):
+            problem = f"each of its slots is read by readers={self.readers} warps, which the {warps} warps that use it are no multiple of"
+            trace.fail("L080", self.place, name=self.name, problem=problem)
+        users = (self.readers or warps) * (prod(trace.cluster) if self.multicast else 1)
         arrivals = trace.ir.IntegerAttr.get(trace.type("i64"), users)
         self.empty.handle.owner.attributes["arrivals"] = arrivals
 
@@ -256,7 +304,7 @@ class RingBlock(Block[Slot]):
     def _use(self, trace: Trace, place: Location, position: Position, body: Callable[[Any], None]) -> None:
         ring = self.ring
         if single_thread(trace):
-            trace.fail("L080", place, name=ring.name, problem="use() is executed by one thread only; each warp of the role frees the slot")
+            trace.fail("L080", place, name=ring.name, problem=ONE_USER)
         role = trace.role
         warps = role.warps if role is not None else trace.threads // 32
         ring.consumers[role.name if role is not None else ""] = warps
@@ -303,8 +351,18 @@ class RingBlock(Block[Slot]):
             regions.branch(trace, released, place, "the release of a slot", lambda: ring.empty[index].arrive())
 
 
-def pipeline(*, stages: Annotated[int, between(1, 64)], slot: dict[str, Any], name: str = "ring", multicast: bool = False) -> Ring:
+def pipeline(
+    *,
+    stages: Annotated[int, between(1, 64)],
+    slot: dict[str, Any],
+    name: str = "ring",
+    multicast: bool = False,
+    readers: Annotated[int, between(1, 32)] | None = None,
+) -> Ring:
     """A ring of `stages` slots; see the module. `slot`: name to (dtype, shape) or (dtype, shape, swizzle) of one slot's arrays.
+
+    `readers`: the warps that read one slot; by default all warps of the roles that use the ring. With fewer, warps that read together pass
+    over the slots of the others by `ring.skip(slots)`.
 
     All threads of the CTA reach it, before the roles; `block.sync()` must follow before the first fill or use. With `multicast` CTAs of the
     cluster fill each other's slots: `cluster.sync()` instead, and once more at the kernel's end. Raises L080.
@@ -314,4 +372,4 @@ def pipeline(*, stages: Annotated[int, between(1, 64)], slot: dict[str, Any], na
         trace.fail("L080", trace.place_of(slot), name=name, problem=f"the slot is a dictionary from names to arrays, not {describe(slot)}")
     if multicast and prod(trace.cluster) == 1:
         trace.fail("L080", trace.location, name=name, problem="multicast needs a cluster: @kernel(cluster=...)")
-    return Ring(stages, slot, name, bool(multicast))
+    return Ring(stages, slot, name, bool(multicast), readers)

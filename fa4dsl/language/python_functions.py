@@ -1,4 +1,4 @@
-"""Python's own functions in a kernel: `range` loops at run time, `min`, `max`, `abs`, `sum` work on run-time values."""
+"""Python's own functions in a kernel: `range` loops at run time; `min`, `max`, `abs`, `sum`, `any`, `all`, `divmod` and `in` work on run-time values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fa4dsl.frontend.arguments import Integer, Numeric, is_numeric
+from fa4dsl.frontend.arithmetic import truth
 from fa4dsl.frontend.calls import is_run_time
 from fa4dsl.frontend.loops import RunTimeRange, StaticRange
 from fa4dsl.frontend.trace import current
@@ -77,11 +78,49 @@ def _abs(value: Numeric) -> Any:
     return abs(value)
 
 
+def _fold(name: str, decided: bool) -> Callable[..., Any]:
+    """`any` and `all`: every item is evaluated, nothing branches."""
+
+    def fold(items: Any) -> Any:
+        result: Any = not decided
+        for item in list(items):
+            condition = truth(item) if isinstance(item, Arithmetic) else bool(item)
+            if condition is decided:
+                return decided
+            if isinstance(condition, Arithmetic):
+                result = condition if isinstance(result, bool) else (result | condition if decided else result & condition)
+        return result
+
+    fold.__qualname__ = name
+    return fold
+
+
+def _divmod(dividend: Integer, divisor: Integer) -> tuple[Any, Any]:
+    return dividend // divisor, dividend % divisor
+
+
+def _reversed(items: Any) -> Any:
+    if isinstance(items, StaticRange):
+        return StaticRange(items.numbers[::-1])
+    if isinstance(items, RunTimeRange):
+        mend = "count down by hand: for i in range(n): j = n - 1 - i"
+        if is_run_time(items.bounds):
+            current().fail("L005", current().place_of(items), what="reversed() of a range that is known at run time", mend=mend)
+        return RunTimeRange(*_backwards(range(*items.bounds)))
+    return list(reversed(items))
+
+
+def _backwards(numbers: range) -> tuple[int, int, int]:
+    turned = numbers[::-1]
+    return turned.start, turned.stop, turned.step
+
+
 def _print(*_: Any) -> None:
     current().fail("L005", what="print", mend="use device_print, which prints from the kernel")
 
 
 _range.__qualname__, _sum.__qualname__, _abs.__qualname__ = "range", "sum", "abs"
+_divmod.__qualname__, _reversed.__qualname__ = "divmod", "reversed"
 
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     builtins.range: _range,
@@ -89,6 +128,10 @@ REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     builtins.max: _extreme("max"),
     builtins.sum: _sum,
     builtins.abs: _abs,
+    builtins.any: _fold("any", True),
+    builtins.all: _fold("all", False),
+    builtins.divmod: _divmod,
+    builtins.reversed: _reversed,
     builtins.print: _print,
 }
 """What a call of a Python function means in a kernel, where that is not Python's own doing."""

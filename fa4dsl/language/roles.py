@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fa4dsl.frontend import regions
 from fa4dsl.frontend.arguments import between
@@ -12,6 +12,7 @@ from fa4dsl.frontend.arithmetic import compare
 from fa4dsl.frontend.trace import Trace, current
 from fa4dsl.frontend.values import Value, constant, describe, is_integer
 from fa4dsl.language.blocks import Block, ConditionalBlock
+from fa4dsl.language.indices import special
 from fa4dsl.runtime.diagnostics import Frame, Location
 from fa4dsl.types import bool_, i32
 
@@ -21,7 +22,7 @@ WARPGROUP = 4
 
 @dataclass
 class RoleInfo:
-    """A role as it was declared."""
+    """A role as it was declared; what ``with role(...) as mine:`` gives: ``mine.thread()``, ``mine.warp()``, ``mine.threads``."""
 
     name: str
     first_warp: int
@@ -32,7 +33,22 @@ class RoleInfo:
 
     @property
     def threads(self) -> int:
+        """Threads of the role, known at compile time."""
         return 32 * self.warps
+
+    def thread(self) -> i32:
+        """This thread's index among those of the role, from 0: %tid less the role's first thread."""
+        return _behind(special("thread.x"), 32 * self.first_warp)
+
+    def warp(self) -> i32:
+        """This thread's warp among those of the role, from 0."""
+        return _behind(special("warp"), self.first_warp)
+
+
+def _behind(index: Any, first: int) -> i32:
+    """The index less a first one that it is known not to be below."""
+    value = index - first if first else index
+    return cast("i32", Value(value.ir, i32, nonnegative=True))
 
 
 class Role(Block[RoleInfo]):
@@ -64,7 +80,8 @@ class Role(Block[RoleInfo]):
         """The same name again is the same warps; a new name takes the next free ones."""
         for known in trace.roles:
             if known.name == self.name:
-                if known.warps != self.warps or (self.registers and known.registers and known.registers != self.registers):
+                moved = self.first_warp is not None and self.first_warp != known.first_warp
+                if moved or known.warps != self.warps or (self.registers and known.registers and known.registers != self.registers):
                     trace.fail("L053", Frame(place), Frame(known.place, "declared here"), name=self.name)
                 return RoleInfo(known.name, known.first_warp, known.warps, self.registers, place)
         first = self.first_warp if self.first_warp is not None else max((item.first_warp + item.warps for item in trace.roles), default=0)
@@ -86,7 +103,9 @@ def role(name: str, warps: int, registers: int = 0, first_warp: FirstWarp | None
     """``with role("producer", warps=4, registers=40):`` the block is executed by `warps` warps of each CTA.
 
     Roles take warps in the order in which they are declared, from `first_warp` if given. `registers` (24..256, a multiple of 8, whole
-    warpgroups) becomes setmaxnreg at the block's start. Inside, `block.sync()` and the cluster barrier are refused (L051): the other
+    warpgroups) becomes setmaxnreg at the block's start. The same name again is another block of the same warps. Without
+    ``@kernel(threads=...)`` the CTA has the warps of all roles; a role that calls `wgmma` starts at a multiple of 4 warps.
+    ``as mine`` gives the role: ``mine.thread()`` and ``mine.warp()`` count from its first warp, ``mine.threads`` is how many there are. Inside, `block.sync()` and the cluster barrier are refused (L051): the other
     roles are elsewhere; use `named_barrier` or mbarriers. Raises L052 to L056.
     """
     trace = current()

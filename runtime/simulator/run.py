@@ -18,7 +18,7 @@ from fa4dsl.runtime.simulator.check.report import Report
 from fa4dsl.runtime.simulator.check.session import make_checker, make_report
 from fa4dsl.runtime.simulator.machine import Stopped
 from fa4dsl.runtime.simulator.recording import recorded
-from fa4dsl.runtime.simulator.schedule import Choices, Schedule, make_schedule, next_path
+from fa4dsl.runtime.simulator.schedule import Choices, Schedule, make_schedule, named_schedule, next_path
 from fa4dsl.runtime.simulator.timeline import build_timeline, edges_of
 from fa4dsl.runtime.simulator.trace import Trace
 from fa4dsl.runtime.simulator.undefined import Judge, outcome_of
@@ -63,7 +63,7 @@ def simulate(
 ) -> Report:
     """Runs a kernel for a whole grid; the launch's buffers are changed in place.
 
-    `schedule`: "eager", "late", "random", "adversarial", "exhaustive", or a `Schedule`; with `seed` it replays exactly. `check` False leaves out
+    `schedule`: "eager", "late", "random", "adversarial", "exhaustive", or a `Schedule`; with `seed`, or a seed behind a colon ("random:3"), it replays exactly. `check` False leaves out
     the happens-before checks (hangs and faults are still found). `measure` counts bytes, bank conflicts and waits; `trace` records the run too, for pictures of it (the report's
     `timeline`; not for "exhaustive"). `manifest` gives names to shared
     objects, roles and barriers; `sources` the text of files for excerpts. `strict` makes reviews errors.
@@ -72,6 +72,8 @@ def simulate(
     would refuse (S007, S008), an unknown schedule (S103). An instruction that is not known makes the report "incomplete"; a fault, a race or a hang
     makes it "error".
     """
+    if isinstance(schedule, str):
+        schedule, seed = named_schedule(schedule, seed)
     module = parse(ptx, name)
     if schedule == "exhaustive":
         return _exhaustive(module, launch, check, sources, manifest, measure, strict, step_limit, "shfl." in ptx)

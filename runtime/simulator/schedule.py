@@ -214,6 +214,14 @@ def next_path(taken: list[tuple[int, int]]) -> list[int] | None:
 SCHEDULES = ("eager", "late", "random", "adversarial", "exhaustive")
 
 
+def named_schedule(text: str, seed: int) -> tuple[str, int]:
+    """``late`` with `seed`, or ``random:3`` with a seed of its own. Raises S103 for what is neither."""
+    name, colon, number = text.partition(":")
+    if name not in SCHEDULES or (colon and not number.isdecimal()):
+        return fail("S103", name=text)
+    return name, int(number) if colon else seed
+
+
 def make_schedule(name: str | Schedule, seed: int) -> Schedule:
     """The schedule of a name; S103 for an unknown one. "exhaustive" is driven by `run.simulate`."""
     if isinstance(name, Schedule):

@@ -21,7 +21,10 @@ NAMES = (
     "multicast_ring",
     "wgmma_gemm",
     "persistent_gemm",
+    "pingpong_gemm",
     "flash_attention",
+    "causal_attention",
+    "cluster_softmax",
     "splitk_decode",
 )
 

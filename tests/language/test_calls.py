@@ -76,9 +76,24 @@ example = make()
         ("(a, b), c = (1, 2), 3, 4", "L025", ""),
         ("y = {1: n}[2]", "L007", "correct the compile-time values that are used here"),
         ("y = x @ x", "L005", "call wgmma(...) or mma(...)"),
-        ("y = n in (1, 2)", "L021", ""),
-        ("y = int(n)", "L021", ""),
+        ("y = n in {1, 2}", "L021", ""),
+        ("y = int(n)", "L005", "convert it: value.to(i32), which rounds towards zero"),
         ("y = [1, 2][n]", "L021", ""),
+        ("y = x[0:4]", "L075", ""),
+        ("x[n, 0] = 1.0", "L023", ""),
+        ("y = float(n)", "L005", "convert it: value.to(f32)"),
+        ("y = math.exp(x[0])", "L027", "use the operation of that name: from fa4dsl import exp"),
+        ("y = math.atan(x[0])", "L027", "write it as a @device_function of the operations of fa4dsl"),
+        ("y = n.astype(f32)", "L006", "write value.to(dtype)"),
+        ("y = threadIdx.x", "L003", 'write thread.index("x")'),
+        ("y = registers(float32, 4)", "L003", "the type is called f32 here: from fa4dsl import f32"),
+        ("for i in reversed(range(n)): pass", "L005", "count down by hand: for i in range(n): j = n - 1 - i"),
+        ("y = accumulator_place(n)", "L021", ""),
+        ("y = store_accumulator(shared(bf16, (64, 64)), accumulator(f32, 64))", "L068", ""),
+        ("y = pipeline(stages=2, slot={'a': (f32, 32)}).skip(1)", "L080", ""),
+        ("y = pipeline(stages=2, slot={'a': (f32, 32)}, readers=3)", "L080", ""),
+        ("named_barrier(64, count=2).sync()", "L082", ""),
+        ("named_barrier(64, count=2)[2].sync()", "L074", ""),
         ("y = math_of(n)", "L027", "decorate math_of with @device_function"),
         ("y = (1).bit_length(3)", "L020", ""),
         ("for a, b in range(3): pass", "L005", "use one loop variable"),
@@ -101,12 +116,12 @@ example = make()
     ],
 )
 def test_what_people_write_by_mistake(line: str, code: str, mend: str, tmp_path: Path) -> None:
-    before = "def math_of(value):\n    return value\n\n"
+    before = "import math\n\ndef math_of(value):\n    return value\n\n"
     error = error_of(tmp_path, kernel_text(line, before=before))
     assert error.code == code, str(error)
     assert not mend or error.diagnostic.mend == mend
     place = error.diagnostic.frames[0].location
-    assert 8 <= place.line <= 11
+    assert 10 <= place.line <= 13
     assert place.column >= 5
     assert "^" in str(error)
 

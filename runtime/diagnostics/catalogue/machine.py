@@ -157,7 +157,7 @@ MACHINE: tuple[Entry, ...] = (
         "S103",
         "a schedule that is not known",
         "unknown schedule {name!r}",
-        "use eager, late, random, adversarial or exhaustive",
+        "use eager, late, random, adversarial or exhaustive, with a seed after a colon if you like: random:3",
         "The schedule decides in which order threads run and when asynchronous copies land.",
     ),
     Entry(

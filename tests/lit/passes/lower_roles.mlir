@@ -35,6 +35,16 @@ func.func @kernel() attributes {fa4.kernel, fa4.block = array<i32: 384, 1, 1>} {
     "fa4.wait_dependencies"() : () -> ()
     scf.yield
   } {fa4.role = {name = "consumer", first_warp = 4 : i32, warps = 8 : i32, registers = 232 : i32}}
+  // Another block of a role that follows at once is a chain of its own: as an else it would never be executed.
+  // CHECK: "fa4.wait_dependencies"
+  // CHECK: } {fa4.role = {{.*}}"consumer"
+  // CHECK: "fa4.index"() {what = "warp"} : () -> i32
+  // CHECK: scf.if
+  // CHECK-NEXT: "fa4.launch_dependents"
+  scf.execute_region {
+    "fa4.launch_dependents"() : () -> ()
+    scf.yield
+  } {fa4.role = {name = "consumer", first_warp = 4 : i32, warps = 8 : i32, registers = 232 : i32}}
   // CHECK: return
   return
 }

@@ -16,6 +16,10 @@ from fa4dsl.runtime.diagnostics import Diagnostic
 EXAMPLES = sorted((Path(__file__).resolve().parent.parent.parent.parent / "examples").glob("*.py"))
 
 
+DECIDED_BY_RUNS = {"pingpong_gemm"}
+"""Which slots a warpgroup reads there depends on a run-time number of steps: the checks say in notes that they do not follow it."""
+
+
 def findings(bound: BoundKernel) -> list[Diagnostic]:
     traced = bound.trace()
     with traced.context:
@@ -35,7 +39,9 @@ def test_examples_are_silent(path: Path) -> None:
     found = [item for item in load(path).values() if isinstance(item, Kernel)]
     assert found
     for item in found:
-        assert findings(item.bind()) == []
+        told = findings(item.bind())
+        assert path.stem in DECIDED_BY_RUNS or told == []
+        assert {(note.severity, note.code) for note in told} <= {("review", "C131"), ("review", "C133")}
 
 
 @pytest.mark.parametrize("depth", [64, 128])
