@@ -232,7 +232,7 @@ class Ring:
         self.behind = behind
         return RingBlock(self, "use")
 
-    def skip(self, slots: Annotated[int | Value, whole(0)]) -> None:
+    def skip(self, slots: Annotated[Any, whole(0)]) -> None:
         """Leaves the next `slots` slots (a number or an i32) to other readers: the next `use` is of the slot behind them.
 
         For rings of ``pipeline(..., readers=)``, whose slots are dealt out to several warpgroups, such as the tiles of two that take turns
