@@ -24,7 +24,8 @@ for step in $steps; do
   echo "== $step"
   case $step in
     examples) # each asserts its own result
-      for name in vector_add dsmem_rotate warp_reduction tma_ring multicast_ring wgmma_gemm persistent_gemm flash_attention splitk_decode; do
+      for name in vector_add dsmem_rotate warp_reduction tma_ring multicast_ring wgmma_gemm persistent_gemm pingpong_gemm flash_attention causal_attention \
+        cluster_softmax splitk_decode; do
         timeout 60 python3 -P "examples/$name.py" cuda || echo "FAILED: $name"
       done 2>&1 | tee "$results/examples.txt"
       ;;
