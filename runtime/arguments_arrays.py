@@ -64,8 +64,8 @@ class ArrayView:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}] on {place}"
 
 
-CUDA_MEMORY = (2, 13)
-"""kDLCUDA and kDLCUDAManaged."""
+PLACES: dict[int, Place] = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
+"""DLPack's device types: kDLCPU, kDLCUDA, kDLCUDAHost (pinned memory, which is the CPU's) and kDLCUDAManaged."""
 
 
 def reinterpreted(array: Any, dtype: str) -> ArrayView:
@@ -190,7 +190,7 @@ def _device_of(array: Any, pointer: int | None) -> int:
     array has none: the first."""
     if hasattr(type(array), "__dlpack_device__"):
         kind, device = array.__dlpack_device__()
-        if int(kind) in CUDA_MEMORY:
+        if PLACES.get(int(kind)) == "cuda":
             return int(device)
     if not pointer:
         return 0

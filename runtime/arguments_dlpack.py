@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from fa4dsl.runtime.arguments_arrays import ArrayView, Place
+from fa4dsl.runtime.arguments_arrays import PLACES, ArrayView
 from fa4dsl.runtime.diagnostics import fail
 from fa4dsl.runtime.dtypes import DLPACK_TYPES, DTYPES
 
@@ -29,9 +29,6 @@ class _Tensor(ctypes.Structure):
         ("byte_offset", ctypes.c_uint64),
     ]
 
-
-PLACES: dict[int, Place] = {1: "cpu", 2: "cuda", 3: "cpu", 13: "cuda"}
-"""kDLCPU, kDLCUDA, kDLCUDAHost (pinned memory, which is the CPU's) and kDLCUDAManaged."""
 
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer_of.restype = ctypes.c_void_p

@@ -11,6 +11,11 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent / "runtime" / "driver_stub.c"
 EXCHANGE = SOURCE.with_name("exchange_stub.c")
+AS_INSTALLED = """
+if os.environ["LAUNCHES"] == "python":
+    sys.modules["fa4dsl.runtime.cuda._native"] = None  # as where no C compiler was
+"""
+"""For the beginning of a program that imports os and sys: with LAUNCHES=python in its environment it runs without the package's C part."""
 
 
 def build(folder: Path) -> Path:

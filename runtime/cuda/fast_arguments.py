@@ -111,6 +111,11 @@ def _array_pointer(number: int, parameter: Parameter, sample: Any, ordinal: int)
     return Step(checks, lines, {dtype: sample.dtype}, [f"{v} != l{number} and {misplaced}"])
 
 
+def lies_on(view: ArrayView, ordinal: int) -> bool:
+    """Whether an array is in this GPU's memory."""
+    return view.place == "cuda" and view.device == ordinal
+
+
 _map_keys: dict[tuple[int, TensorMapTemplate | None, str], object] = {}
 
 
@@ -125,7 +130,7 @@ def ready_bytes(parameter: Parameter, ordinal: int) -> Callable[[TensorMap], byt
 
     def first(value: TensorMap) -> bytes | None:
         check_argument(parameter, value)
-        if value.array.place != "cuda" or value.array.device != ordinal:
+        if not lies_on(value.array, ordinal):
             return None
         known = value.encoded[key] = encode(value, ordinal, parameter.name)
         return known
@@ -154,7 +159,7 @@ def extractor(parameter: Parameter, sample: Any, ordinal: int) -> Callable[[Any]
     def extract(value: Any) -> Any:
         checked = check_argument(parameter, value)
         view = checked.array if isinstance(checked, TensorMap) else checked
-        if not isinstance(view, ArrayView) or view.place != "cuda" or view.device != ordinal:
+        if not isinstance(view, ArrayView) or not lies_on(view, ordinal):
             return None
         return packed(parameter, checked, ordinal)
 
@@ -174,7 +179,7 @@ def _interface_pointer(parameter: Parameter, sample: Any, ordinal: int) -> Calla
         if address in seen and interface["typestr"] == typestr and interface.get("strides") is None and not address & mask:
             return address
         view = check_argument(parameter, value)
-        if not isinstance(view, ArrayView) or view.place != "cuda" or view.device != ordinal:
+        if not isinstance(view, ArrayView) or not lies_on(view, ordinal):
             return None
         if len(seen) >= MAPS_KEPT:
             seen.clear()
@@ -189,7 +194,7 @@ def map_over(parameter: Parameter, template: TensorMapTemplate, ordinal: int) ->
 
     def encoded(array: Any) -> bytes | None:
         made = from_template(template, array, parameter.name)
-        if made.array.place != "cuda" or made.array.device != ordinal:
+        if not lies_on(made.array, ordinal):
             return None
         return encode_at(made.description, made.address, ordinal, parameter.name)
 

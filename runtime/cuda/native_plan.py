@@ -143,7 +143,7 @@ def _lends_view(sample: Any) -> bool:
 
 
 def _stream(arguments: tuple[Any, ...], ordinal: int) -> tuple[type | None, Callable[[tuple[Any, ...]], int] | None]:
-    """Where the current stream comes from: an array type's exchange table, or a function of the arguments; neither is the legacy default stream."""
+    """Where the current stream comes from: an array type's exchange table, or a function of the arguments."""
     tensor = next((value for value in arguments if is_torch(value)), None)
     if tensor is not None and _lends_view(tensor):
         return type(tensor), None

@@ -16,8 +16,7 @@ import stand_in_driver
 PRELUDE = """
 import ctypes, os, sys
 sys.path.insert(0, PATH)
-if os.environ["LAUNCHES"] == "python":
-    sys.modules["fa4dsl.runtime.cuda._native"] = None  # as where no C compiler was
+AS_INSTALLED
 import numpy as np
 import ptx_samples as samples
 from fa4dsl.runtime import ArrayView, max_cluster, occupancy, ragged, tiled
@@ -58,18 +57,13 @@ class Library:
     launches: str
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return stand_in_driver.build(tmp_path_factory.mktemp("driver"))
-
-
 @pytest.fixture(params=["native", "python"])
 def library(folder: Path, request: pytest.FixtureRequest) -> Library:
     return Library(folder, request.param)
 
 
 def run(library: Library, program: str, **environment: str) -> str:
-    prelude = PRELUDE.replace("PATH", repr(str(Path(ptx_samples.__file__).parent)))
+    prelude = PRELUDE.replace("PATH", repr(str(Path(ptx_samples.__file__).parent))).replace("AS_INSTALLED", stand_in_driver.AS_INSTALLED)
     return stand_in_driver.run(library.folder, prelude + program, LAUNCHES=library.launches, **environment)
 
 

@@ -12,9 +12,9 @@ PRELUDE = f"""
 import ctypes, sys, threading
 sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
 import numpy as np
-import framework_stand_ins, os
-if os.environ["LAUNCHES"] == "python":
-    sys.modules["fa4dsl.runtime.cuda._native"] = None  # as where no C compiler was
+import os
+{stand_in_driver.AS_INSTALLED}
+import framework_stand_ins
 import ptx_samples as samples
 from fa4dsl.runtime import tiled
 from fa4dsl.runtime import bound_launch
@@ -53,11 +53,6 @@ class Library:
 
     folder: Path
     launches: str
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return stand_in_driver.build(tmp_path_factory.mktemp("driver"))
 
 
 @pytest.fixture(params=["python", "attributes", "exchange"])

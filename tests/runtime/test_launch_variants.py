@@ -11,8 +11,7 @@ import stand_in_driver
 PROGRAM = f"""
 import ctypes, os, random, sys
 sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
-if os.environ["LAUNCHES"] == "python":
-    sys.modules["fa4dsl.runtime.cuda._native"] = None  # as where no C compiler was
+{stand_in_driver.AS_INSTALLED}
 import numpy as np
 import framework_stand_ins
 import ptx_samples as samples
@@ -118,11 +117,6 @@ for number in range(12):
             at += size
         print(told, stub.stub_last_stream())
 """
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return stand_in_driver.build(tmp_path_factory.mktemp("driver"))
 
 
 @pytest.mark.parametrize("seed", range(4))
