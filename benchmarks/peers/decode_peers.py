@@ -32,7 +32,6 @@ import torch.nn.functional as F
 T0 = time.time()
 D = 128
 DT = torch.bfloat16
-KV = None  # element type of the caches, once the options are read
 
 # (batch, q heads, kv heads, kv length)
 SHAPES = {

@@ -65,8 +65,8 @@ def clusters_for(clusters: int, partitions: int, keys: int) -> int:
 def with_stages(config: DecodeConfig, stages: int) -> DecodeConfig:
     """The configuration with stages that take no more shared memory than so many of bf16 at a depth of 128, where they were measured, and for which there
     is room; at least 1, and no more of smaller rows."""
-    measured = stages * DecodeConfig(stages=1).stage_bytes // max(config.stage_bytes, DecodeConfig(stages=1).stage_bytes)
-    return replace(config, stages=min(max(measured, 1), replace(config, stages=1).most_stages))
+    measured = DecodeConfig(stages=1).stage_bytes
+    return replace(config, stages=min(max(stages * measured // max(config.stage_bytes, measured), 1), config.most_stages))
 
 
 def decode_kernel(config: DecodeConfig) -> BoundKernel:

@@ -62,11 +62,7 @@ SLACK = 8.0
 def eight_of(q, tile, row, column, *, c):
     """Eight columns of a row of queries as u32 x 4; zeros for rows behind the last."""
     sequence, head, heads = tile
-    own = min(row, c.rows - 1)
-    if c.queries == 1:
-        place = (sequence * heads + head) * c.group + own
-    else:
-        place = position_of((sequence * c.queries, head, heads), own, c=c.combine)
+    place = position_of((sequence * c.queries, head, heads), min(row, c.rows - 1), c=c.combine)
     words = q.load(place * c.depth + column, width=8, cache="nc").to(c.multiplied).bitcast(u32)
     found = registers(u32, 4)
     for i in static_range(4):
@@ -95,9 +91,11 @@ def load_queries(q, tile, staged, *, c):
 
 
 @device_function
-def staged_words(staged, block, j, *, c):
-    """The j-th eight columns of this lane's row of a block, from shared memory."""
-    return staged.load(8 * block + lane.index() // 4, columns_of(j, c=c), width=8).bitcast(u32)
+def query_words(queries, block, j, *, c):
+    """The j-th eight columns of this lane's row of a block, from registers or from shared memory (`load_queries`)."""
+    if not c.queries_in_shared:
+        return queries[block, j]
+    return queries.load(8 * block + lane.index() // 4, columns_of(j, c=c), width=8).bitcast(u32)
 
 
 @device_function
@@ -111,7 +109,7 @@ def scores_of(keys, queries, *, c):
         low, high = key_words(keys, key, group, c=c), key_words(keys, key + 8, group, c=c)
         for eight in static_range(c.piece // 8):
             j = c.piece // 8 * group + eight
-            held = [queries[b, j] if not c.queries_in_shared else staged_words(queries, b, j, c=c) for b in range(c.blocks)]
+            held = [query_words(queries, b, j, c=c) for b in range(c.blocks)]
             for half in static_range(2):
                 i = 4 * eight + 2 * half
                 a = vector(low[i], high[i], low[i + 1], high[i + 1]).bitcast(c.multiplied)

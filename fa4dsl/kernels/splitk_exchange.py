@@ -54,6 +54,8 @@ def piece_of(row_offsets, index, *, c):
 def position_of(tile, row, *, c):
     """Row of the arrays, counted over positions, heads and fused heads, of a row of the tile."""
     first_row, head, heads = tile
+    if c.rows == c.group:  # one position
+        return (first_row * heads + head) * c.group + row
     return ((first_row + row // c.group) * heads + head) * c.group + row % c.group
 
 
